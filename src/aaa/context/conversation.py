@@ -1,0 +1,50 @@
+"""What a caller hands in, messages or plain dicts, and what he gets back: the same kind, his own objects.
+
+    given    dict dict dict dict          Message Message …
+    read     Message …                    themselves
+    prompt   dict ····· dict (new) dict   objects that were not changed are the caller's own
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, cast
+
+from aaa.context.edits import Item
+from aaa.messages import Message, ToolSpec
+from aaa.wire.openai_chat import message_from_dict, message_to_dict, tool_from_dict
+
+__all__ = ["Conversation", "Given"]
+
+Given = Message | Mapping[str, Any]
+
+
+class Conversation:
+    """Messages and tools of one call, as given and as read.
+
+    Raises:
+        WireError: a dict that is not a message or a tool, with its index.
+    """
+
+    def __init__(self, given: Sequence[Given], tools: Sequence[ToolSpec | Mapping[str, Any]] = ()) -> None:
+        self.given = given
+        self.messages = _read(given)
+        self.tools = tuple(tool if isinstance(tool, ToolSpec) else tool_from_dict(tool) for tool in tools)
+
+    def prompt(self, items: Sequence[Item]) -> list[Any]:
+        """The prompt as the caller's own kind of objects."""
+        is_native = all(isinstance(message, Message) for message in self.given)
+        prompt: list[Any] = []
+        for item in items:
+            if item.source is not None and not item.strategy:
+                prompt.append(self.given[item.source])
+            else:
+                prompt.append(item.message if is_native else message_to_dict(item.message))
+        return prompt
+
+
+def _read(given: Sequence[Given]) -> Sequence[Message]:
+    if all(isinstance(message, Message) for message in given):
+        return cast("Sequence[Message]", given)
+    return [
+        message if isinstance(message, Message) else message_from_dict(message, index=index)
+        for index, message in enumerate(given)
+    ]

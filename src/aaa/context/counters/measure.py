@@ -1,0 +1,51 @@
+"""The size of a prompt: one counter, one model, one list of tools.
+
+    raw size         = tools + Σ messages              (the counter's own numbers)
+    calibrated size  = ⌈raw · ratio⌉
+    anchored size    = reported + ⌈(raw − raw then) · ratio⌉   while the prompt extends the one the report was for
+
+A counter that is not additive counts whole prompts: correct, but every question costs O(prompt).
+"""
+
+from collections.abc import Callable, Sequence
+from functools import cached_property
+
+from aaa.context.counters.calibrated import CalibratedCounter, scaled
+from aaa.context.counters.protocol import AdditiveCounter, TokenCounter
+from aaa.messages import Message, ToolSpec
+
+__all__ = ["Measure", "base_counter"]
+
+
+def base_counter(counter: TokenCounter) -> TokenCounter:
+    """The counter whose numbers are raw: that under a calibration, or the counter itself."""
+    return counter.base if isinstance(counter, CalibratedCounter) else counter
+
+
+class Measure:
+    """Raw and calibrated sizes for one request."""
+
+    def __init__(self, counter: TokenCounter, tools: Sequence[ToolSpec] = (), model: str | None = None) -> None:
+        base = base_counter(counter)
+        self.base = base
+        self.tools = tools
+        self.is_additive = isinstance(base, AdditiveCounter)
+        self.message: Callable[[Message], int] = (
+            base.count_message if isinstance(base, AdditiveCounter) else lambda message: base.count((message,), ())
+        )
+        self.ratio = counter.ratio(model) if isinstance(counter, CalibratedCounter) else 1.0
+
+    @cached_property
+    def tools_raw(self) -> int:
+        """Raw tokens of the tools alone."""
+        return self.base.count((), self.tools) if self.tools else 0
+
+    def total(self, messages_raw: int, messages: Sequence[Message]) -> int:
+        """Raw tokens of a prompt; `messages_raw` is the sum over `messages`, used when the counter is additive."""
+        if self.is_additive:
+            return self.tools_raw + messages_raw
+        return self.base.count(messages, self.tools)
+
+    def size(self, raw: int) -> int:
+        """Calibrated tokens of a raw count."""
+        return scaled(raw, self.ratio)

@@ -1,0 +1,172 @@
+"""The stateful door: fit, send, record the usage.
+
+    prompt = await fitter.fit(messages)        your list, as it is
+    reply  = send(prompt.messages)             your client
+    fitter.record(reply.usage)                 what the provider counted
+
+One fitter per conversation. What it keeps (summaries, edits in force, the last reported size, the calibration) is
+plain data and can be saved; another process goes on with the same bytes.
+"""
+
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any, cast
+
+import msgspec
+
+from aaa.context.conversation import Conversation, Given
+from aaa.context.counters import CalibratedCounter, Measure
+from aaa.context.edits import Edit
+from aaa.context.plan import Plan
+from aaa.context.planner import Anchor, Planning, finish, finish_now
+from aaa.context.policy import ContextPolicy, Prepared, prepared
+from aaa.context.summaries import SummaryBook, SummaryRecord
+from aaa.context.transcript import Transcript, TranscriptCache
+from aaa.errors import StateError
+from aaa.messages import ToolSpec, Usage
+
+__all__ = ["FitterState", "PromptFitter"]
+
+_VERSION = 1
+
+
+class FitterState(msgspec.Struct, frozen=True):
+    """What a fitter knows of its conversation. `ratios` holds (model, actual / estimated)."""
+
+    records: tuple[SummaryRecord, ...] = ()
+    edits: tuple[Edit, ...] = ()
+    anchor: Anchor | None = None
+    ratios: tuple[tuple[str | None, float], ...] = ()
+    version: int = _VERSION
+
+    def to_json(self) -> str:
+        """The state as JSON text, ASCII only."""
+        return json.dumps(msgspec.to_builtins(self), separators=(",", ":"))
+
+    @classmethod
+    def from_json(cls, text: str | bytes) -> "FitterState":
+        """Read a saved state.
+
+        Raises:
+            StateError: not JSON, of another version, or of another shape.
+        """
+        try:
+            state = msgspec.convert(json.loads(text), cls)
+        except (ValueError, RecursionError) as error:
+            raise StateError(f"saved state of {len(text):,} characters cannot be read: {error}") from error
+        if state.version != _VERSION:
+            raise StateError(f"saved state has version {state.version}; this release reads version {_VERSION}")
+        return state
+
+
+class PromptFitter:
+    """Fits one conversation, call by call, by `policy`; `state` continues an earlier fitter's work."""
+
+    def __init__(self, policy: ContextPolicy, state: FitterState | None = None) -> None:
+        state = state or FitterState()
+        self.policy = policy
+        self.book = SummaryBook(list(state.records), list(state.edits))
+        self._anchor = state.anchor
+        counter = policy.counter
+        if isinstance(counter, CalibratedCounter):
+            counter = counter.copy(dict(state.ratios) if state.ratios else None)
+        self.counter = counter
+        self._cache = TranscriptCache(Measure(counter).message, size=1)
+        self._sent: Anchor | None = None
+
+    @property
+    def state(self) -> FitterState:
+        """What is known now, to be saved between calls."""
+        ratios = tuple(self.counter.ratios.items()) if isinstance(self.counter, CalibratedCounter) else ()
+        return FitterState(tuple(self.book.records), tuple(self.book.edits), self._anchor, ratios)
+
+    async def fit(
+        self,
+        messages: Sequence[Given],
+        *,
+        tools: Sequence[ToolSpec | Mapping[str, Any]] = (),
+        model: str | None = None,
+        pressure: float = 1.0,
+    ) -> Prepared:
+        """The prompt for the whole conversation `messages`; see `ContextPolicy.prepare`.
+
+        Raises:
+            ContextFloorError, WireError: as `prepare`; the state is as it was.
+        """
+        conversation = Conversation(messages, tools)
+        planning = self._planning(conversation, model, pressure)
+        return self._keep(await finish(planning.steps()), planning, conversation)
+
+    def fit_sync(
+        self,
+        messages: Sequence[Given],
+        *,
+        tools: Sequence[ToolSpec | Mapping[str, Any]] = (),
+        model: str | None = None,
+        pressure: float = 1.0,
+    ) -> Prepared:
+        """`fit` for programs without an event loop."""
+        conversation = Conversation(messages, tools)
+        planning = self._planning(conversation, model, pressure)
+        return self._keep(finish_now(planning.steps()), planning, conversation)
+
+    def record(self, usage: object) -> None:
+        """Learn from what the provider counted for the prompt fitted last.
+
+        `usage` is a `Usage`, the provider's own object or dict with `prompt_tokens`, or that number. None, zero or
+        a negative number teaches nothing, nor does a second report for the same prompt.
+
+        Raises:
+            TypeError: anything else.
+        """
+        reported = _prompt_tokens(usage)
+        sent, self._sent = self._sent, None
+        if sent is None or reported <= 0:
+            return
+        if isinstance(self.counter, CalibratedCounter):
+            self.counter.observe(sent.model, sent.raw, reported)
+        if sent.length:
+            self._anchor = msgspec.structs.replace(sent, reported=reported)
+
+    def _planning(self, conversation: Conversation, model: str | None, pressure: float) -> Planning:
+        return self.policy.planning(
+            self._cache.transcript_of(conversation.messages),
+            conversation.tools,
+            model=model,
+            book=self.book,
+            pressure=pressure,
+            counter=self.counter,
+            anchor=self._anchor,
+        )
+
+    def _keep(self, plan: Plan, planning: Planning, conversation: Conversation) -> Prepared:
+        """Take over what the plan did, all at once."""
+        transcript = planning.transcript
+        self.book.keep(plan.new_summaries, plan.edits if self.policy.sticky else None)
+        if plan.applied:
+            self._anchor = None
+        self._sent = self._sent_now(plan, planning, transcript)
+        return prepared(plan, conversation, transcript)
+
+    def _sent_now(self, plan: Plan, planning: Planning, transcript: Transcript) -> Anchor:
+        """What was sent; of length 0, and so no anchor, if the next prompt will not begin with it."""
+        items = plan.items(transcript)
+        raw = planning.raw_of(items)
+        summary = next((edit.stop for edit in plan.edits if edit.action == "summarize"), 0)
+        is_stable = self.policy.sticky or all(edit.action == "summarize" for edit in plan.edits)
+        length = plan.length if is_stable else 0
+        return Anchor(
+            length, transcript.digest(length), summary, raw, 0, planning.model, planning.measure.tools_raw
+        )
+
+
+def _prompt_tokens(usage: object) -> int:
+    if usage is None:
+        return 0
+    if isinstance(usage, Usage | int) and not isinstance(usage, bool):
+        return usage if isinstance(usage, int) else usage.prompt_tokens
+    fields = cast("Mapping[str, object]", usage) if isinstance(usage, Mapping) else vars(usage)
+    tokens = fields.get("prompt_tokens", ...)
+    if tokens is None or (isinstance(tokens, int) and not isinstance(tokens, bool)):
+        return tokens or 0
+    raise TypeError(f"usage must be a number or have prompt_tokens, got {type(usage).__name__}")

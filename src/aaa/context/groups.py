@@ -1,0 +1,44 @@
+"""Head and groups: what must stay, and what must stay together.
+
+    system  user │ assistant(call) tool tool │ assistant │ user │ assistant(call) user tool │
+    ── head ──── │ ───── one group ───────── │ ─ one ─── │ ─ 1 ─│ ── one: the result came late ──
+
+A group is a half-open range: an assistant message with tool calls together with all its results and whatever stands
+between them, or any other message alone. Ranges of calls that are answered in turns are merged.
+"""
+
+from collections.abc import Sequence
+
+from aaa.messages import Message, pair
+
+__all__ = ["groups", "head_length"]
+
+
+def groups(msgs: Sequence[Message], start: int = 0) -> list[tuple[int, int]]:
+    """Half-open ranges of the indivisible groups from `start`, in order, without gaps.
+
+    Shape: `groups(m, s)[0][0] == s`, each range starts where the one before ends, the last ends at `len(m)`.
+    Cost: O(messages).
+    """
+    last_result: dict[int, int] = {}
+    for result, call in pair(msgs, start).call_of.items():
+        last_result[call] = max(result, last_result.get(call, call))
+    ranges: list[tuple[int, int]] = []
+    index = start
+    while index < len(msgs):
+        begin, end = index, index + 1
+        while index < end:
+            end = max(end, last_result.get(index, index) + 1)
+            index += 1
+        ranges.append((begin, end))
+    return ranges
+
+
+def head_length(messages: Sequence[Message]) -> int:
+    """How many messages the head has: leading system messages, and the message after them if it is the user's."""
+    length = 0
+    while length < len(messages) and messages[length].is_system:
+        length += 1
+    if length < len(messages) and messages[length].role == "user":
+        length += 1
+    return length

@@ -1,0 +1,347 @@
+"""From a transcript to a plan: one generator without I/O, and two short drivers.
+
+    stored summary, edits in force ─▶ above the trigger? ─▶ strategies, down to the target ─▶ above the budget? ─▶ floor
+                                            │ no                                                   │ no
+                                            └──────────────────▶ plan ◀────────────────────────────┘
+
+The generator yields what must be awaited (a strategy at work, a summary being written) and gets the result sent in.
+"""
+
+import asyncio
+from collections.abc import Awaitable, Generator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from math import floor
+from typing import Any
+
+import msgspec
+
+from aaa.context.counters import Measure
+from aaa.context.edits import Edit, Item, in_force, pinned_in, render
+from aaa.context.floor import reach_floor
+from aaa.context.identifiers import missing_identifiers
+from aaa.context.plan import Plan
+from aaa.context.strategies import Strategy
+from aaa.context.summaries import SummaryBook, SummaryRecord, summary_message
+from aaa.context.summarizing import PendingSummary, Written, write
+from aaa.context.transcript import Transcript
+from aaa.context.work import Work
+from aaa.errors import ContextFloorError
+from aaa.messages import Message, pair
+
+__all__ = ["Anchor", "Planning", "Settings", "finish", "finish_now"]
+
+Steps = Generator[Awaitable[Any], Any, Plan]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Settings:
+    """A policy's numbers for one model. Units: tokens."""
+
+    window_tokens: int
+    reserve_tokens: int
+    trigger_tokens: int
+    target_tokens: int
+    keep_recent: int
+    strategies: Sequence[Strategy]
+    is_sticky: bool
+
+    @property
+    def budget_tokens(self) -> int:
+        """What the prompt may have: window less reserve."""
+        return self.window_tokens - self.reserve_tokens
+
+
+class Anchor(msgspec.Struct, frozen=True):
+    """What the provider said about the last prompt sent.
+
+    Of the transcript's first `length` messages, whose digest is `digest`, it made a prompt of `raw` raw tokens, with
+    the summary of the first `upto` (0: none), and `reported` is what the provider counted.
+    """
+
+    length: int
+    digest: str
+    upto: int
+    raw: int
+    reported: int
+    model: str | None
+    tools_raw: int
+
+
+class Planning:
+    """The making of one plan."""
+
+    def __init__(
+        self,
+        settings: Settings,
+        transcript: Transcript,
+        measure: Measure,
+        book: SummaryBook,
+        *,
+        model: str | None = None,
+        pressure: float = 1.0,
+        anchor: Anchor | None = None,
+        is_estimate: bool = False,
+    ) -> None:
+        if not 0 < pressure <= 1:
+            raise ValueError(f"pressure must be above 0 and at most 1, got {pressure}")
+        self.settings = settings
+        self.transcript = transcript
+        self.measure = measure
+        self.model = model
+        self.pressure = pressure
+        self.anchor = anchor
+        self.is_estimate = is_estimate
+        self.record = book.best(transcript)
+        self.in_force = in_force(book.edits, transcript, len(transcript)) if settings.is_sticky else []
+        self.new_records: list[SummaryRecord] = []
+        self.spent = Written()
+        self.rungs: list[str] = []
+
+    def steps(self) -> Steps:
+        """Make the plan.
+
+        Raises:
+            ContextFloorError: nothing that may be removed is left and the prompt is above the budget.
+        """
+        self._refuse_impossible()
+        start = self._starting_edits()
+        work = self._work(start)
+        size = self._size_before(work)
+        if size > self.settings.trigger_tokens or self.pressure < 1:
+            self.measure.ratio = size / work.raw  # so that an anchored size governs what follows
+            yield from self._compact(work, size)
+        return self._plan(work, start)
+
+    @property
+    def fixed_tokens(self) -> int:
+        """Calibrated tokens of head and tools, which no strategy makes smaller."""
+        return self.measure.size(self.measure.tools_raw + self._head_raw())
+
+    def raw_of(self, items: Sequence[Item]) -> int:
+        """Raw tokens of a prompt, tools included."""
+        return self.measure.total(sum(item.raw for item in items), [item.message for item in items])
+
+    def _refuse_impossible(self) -> None:
+        """Head and tools alone above the budget can never fit: say so on the first call."""
+        if self.fixed_tokens > self.settings.budget_tokens:
+            raise self._floor_error(self.fixed_tokens, ())
+
+    def _head_raw(self) -> int:
+        return self.transcript.tokens(0, self.transcript.head)
+
+    def _starting_edits(self) -> list[Edit]:
+        """The stored summary and the edits in force outside its span."""
+        if self.record is None:
+            return self.in_force
+        record, head = self.record, self.transcript.head
+        message = summary_message(record)
+        kept = sum(self.transcript.tokens(i, i + 1) for i in pinned_in(self.transcript, head, record.upto))
+        summary = Edit(
+            "summarize",
+            head,
+            "summarize",
+            digest=record.prefix_hash,
+            stop=record.upto,
+            tokens_before=self.transcript.tokens(head, record.upto) - kept,
+            tokens_after=self.measure.message(message),
+            replacement=message,
+        )
+        return [summary, *(edit for edit in self.in_force if edit.index >= record.upto or edit.index < head)]
+
+    def _work(self, start: list[Edit]) -> Work:
+        return Work(
+            self.transcript,
+            render(self.transcript, start),
+            measure=self.measure,
+            target_tokens=self.settings.target_tokens,
+            budget_tokens=self.settings.budget_tokens,
+            keep_recent=self.settings.keep_recent,
+            record=self.record,
+        )
+
+    def _size_before(self, work: Work) -> int:
+        anchor = self.anchor
+        if anchor is None or not self._holds(anchor):
+            return work.tokens
+        return anchor.reported + self.measure.size(work.raw - anchor.raw)
+
+    def _holds(self, anchor: Anchor) -> bool:
+        return (
+            anchor.length <= len(self.transcript)
+            and self.transcript.digest(anchor.length) == anchor.digest
+            and anchor.upto == (self.record.upto if self.record else 0)
+            and (anchor.model, anchor.tools_raw) == (self.model, self.measure.tools_raw)
+        )
+
+    def _compact(self, work: Work, size: int) -> Generator[Awaitable[Any], Any, None]:
+        settings = self.settings
+        limit = settings.budget_tokens
+        if size > settings.trigger_tokens:
+            yield from self._reduce(work, settings.target_tokens)
+        last_sent = work.tokens
+        if self.pressure < 1:
+            limit = floor(min(limit, last_sent) * self.pressure)
+            yield from self._reduce(work, min(limit, floor(settings.target_tokens * self.pressure)))
+        self.rungs = reach_floor(work, limit)
+        futile = self.pressure < 1 and work.tokens >= last_sent
+        if work.tokens > settings.budget_tokens or futile:
+            raise self._floor_error(work.tokens, work.items)
+
+    def _reduce(self, work: Work, target_tokens: int) -> Generator[Awaitable[Any], Any, None]:
+        """Run the strategies in order until the target is reached."""
+        work.target_tokens = target_tokens
+        for strategy in self.settings.strategies:
+            if work.fits:
+                return
+            before, names = work.items, len(work.applied)
+            work.strategy = strategy.name
+            yield strategy.apply(work)
+            if work.settle():
+                self._check(work, strategy, before, names)
+            if work.pending is not None:
+                pending, work.pending = work.pending, None
+                self._take(work, pending, (yield write(pending)) if not self.is_estimate else _guess(work, pending))
+
+    def _check(self, work: Work, strategy: Strategy, before: Sequence[Item], names: int) -> None:
+        """Undo what a strategy may not do: touch the head, or separate a call from its result."""
+        if is_lawful(work):
+            if len(work.applied) == names:
+                work.applied.append(strategy.name)
+            return
+        work.restore(before)
+        del work.applied[names:]
+        work.rejected.append(f"{strategy.name}: changed the head or separated a call from its result")
+
+    def _take(self, work: Work, pending: PendingSummary, written: Written) -> None:
+        """Put a written summary in place if it is one and smaller than what it replaces."""
+        spent = self.spent
+        self.spent = Written(tokens_spent=spent.tokens_spent + written.tokens_spent, cost=spent.cost + written.cost)
+        record = SummaryRecord(
+            pending.upto,
+            self.transcript.digest(pending.upto),
+            written.text,
+            missing_identifiers(
+                pending.span,
+                written.text,
+                earlier=pending.earlier_identifiers,
+                max_tokens=min(800, work.budget_tokens * 6 // 100),
+            ),
+        )
+        pinned = pinned_in(work.messages, pending.start, pending.stop)
+        kept = [work.messages[index] for index in sorted(pinned)]
+        prompt = [
+            *work.messages[: pending.start],
+            summary_message(record),
+            *kept,
+            *work.messages[pending.stop :],
+        ]
+        problem = written.problem or ("not smaller than what it replaces" if work.size_of(prompt) >= work.tokens else "")
+        if problem:
+            work.rejected.append(f"summarize: {problem}")
+            return
+        work.messages = prompt
+        work.settle()
+        work.record = record
+        self.new_records.append(record)
+        work.applied.append(f"summarize({len(pending.span)} messages)")
+
+    def _plan(self, work: Work, start: list[Edit]) -> Plan:
+        changed = bool(work.applied or self.rungs)
+        stored = ["stored_summary"] if self.record is not None and not self.settings.is_sticky else []
+        whole = self.measure.total(self.transcript.tokens(), self.transcript)
+        return Plan(
+            length=work.length,
+            edits=work.edits() if changed else tuple(start),
+            tokens_before=self.measure.size(whole),
+            tokens_after=work.tokens,
+            kept_prefix_tokens=self.measure.size(self.measure.tools_raw + _kept_raw(work)),
+            applied=(*stored, *work.applied, *(f"floor({rung})" for rung in self.rungs)),
+            floor=tuple(self.rungs),
+            rejected=tuple(work.rejected),
+            edits_in_force=len(start) if self.settings.is_sticky else 0,
+            new_summaries=tuple(self.new_records),
+            tokens_spent=self.spent.tokens_spent,
+            cost=self.spent.cost,
+            is_estimate=self.is_estimate and bool(self.new_records),
+        )
+
+    def _floor_error(self, needed: int, items: Sequence[Item]) -> ContextFloorError:
+        size = self.measure.size
+        tools, head = size(self.measure.tools_raw), size(self._head_raw())
+        known = items or render(self.transcript, (), self.transcript.head)
+        largest = sorted((item for item in known if item.source is not None), key=lambda item: -item.raw)[:3]
+        tail = max(needed - head - tools, 0)
+        return ContextFloorError(
+            window_tokens=self.settings.window_tokens,
+            reserve_tokens=self.settings.reserve_tokens,
+            head_tokens=head if tail else needed - tools,
+            tools_tokens=tools,
+            tail_tokens=tail,
+            largest=[(item.source or 0, item.message.role, size(item.raw)) for item in largest],
+        )
+
+
+def is_lawful(work: Work) -> bool:
+    """Whether the head is as it was and no call has been separated from its result."""
+    items = work.items
+    if [item.message for item in items[: work.head]] != work.transcript[: work.head]:
+        return False
+    known = _unpaired(work.transcript[: work.length])
+    return all(items[index].source in known for index in _unpaired(work.messages))
+
+
+def _unpaired(messages: Sequence[Message]) -> set[int]:
+    pairing = pair(messages)
+    return {*pairing.orphans, *(index for index, _ in pairing.unanswered)}
+
+
+def _kept_raw(work: Work) -> int:
+    """Raw tokens of the messages at the start that are the transcript's own."""
+    raw = 0
+    for position, item in enumerate(work.items):
+        if item.source != position or item.message is not work.transcript[position]:
+            break
+        raw += item.raw
+    return raw
+
+
+def _guess(work: Work, pending: PendingSummary) -> Written:
+    """What a summary may come to, for a plan that calls no model: a tenth of the span, at most what is asked for."""
+    span = sum(map(work.count, pending.span))
+    return Written("." * int(3.5 * min(pending.max_tokens, max(span // 10, 1))))
+
+
+async def finish(steps: Steps) -> Plan:
+    """Run the steps in the caller's event loop."""
+    try:
+        step = next(steps)
+        while True:
+            step = steps.send(await step)
+    except StopIteration as done:
+        return done.value
+
+
+def finish_now(steps: Steps) -> Plan:
+    """Run the steps without an event loop; one is made only if there is something to await.
+
+    Works inside a running loop too (notebooks): the steps then run in a thread of their own while the caller waits.
+    """
+    try:
+        first = next(steps)
+    except StopIteration as done:
+        return done.value
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        return asyncio.run(_finish_from(first, steps))
+    with ThreadPoolExecutor(1) as pool:
+        return pool.submit(asyncio.run, _finish_from(first, steps)).result()
+
+
+async def _finish_from(step: Awaitable[Any], steps: Steps) -> Plan:
+    try:
+        while True:
+            step = steps.send(await step)
+    except StopIteration as done:
+        return done.value

@@ -1,0 +1,236 @@
+"""When a prompt is made smaller and by which strategies."""
+
+import logging
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from math import floor
+from typing import Any
+
+from aaa.context.conversation import Conversation, Given
+from aaa.context.counters import CalibratedCounter, Measure, TokenCounter
+from aaa.context.plan import Plan
+from aaa.context.planner import Anchor, Planning, Settings, finish
+from aaa.context.strategies import ClearToolResults, DropOldest, Strategy, Summarize, TruncateToolResults
+from aaa.context.summaries import SummaryBook, SummaryRecord
+from aaa.context.transcript import Transcript, TranscriptCache
+from aaa.messages import LLMClient, ToolSpec
+
+__all__ = ["ContextPolicy", "Prepared", "prepared"]
+
+_log = logging.getLogger("aaa.context")
+
+
+@dataclass(slots=True)
+class Prepared:
+    """The prompt for one call.
+
+    `messages` are of the kind that was given: the caller's own sequence if nothing was done, else a list of his own
+    objects and of those that stand for others. `report` is None if the prompt is the whole transcript. Summaries made
+    for this call are in `new_summaries`, what they cost in `tokens_spent` and `cost` (USD).
+    """
+
+    messages: Sequence[Any]
+    report: dict[str, Any] | None = None
+    new_summaries: list[SummaryRecord] = field(default_factory=list[SummaryRecord])
+    tokens_spent: int = 0
+    cost: float = 0.0
+    plan: Plan | None = None
+
+
+class ContextPolicy:
+    """Fit conversations into a model's input window.
+
+    `max_input_tokens` is the model's window, a number or a function of the model's name; nothing here knows it for
+    you. `reserve_output` is kept free for the reply; the rest is the budget. Above `trigger` of the budget the
+    `strategies` run in order until the prompt is at or under `target` of it. The newest `keep_recent` groups stay as
+    they are. The default strategies are truncate, clear, summarize (if there is a `summarizer`) and drop.
+
+    By default each prompt is computed from transcript, summaries and calibration alone. With `sticky=True` edits once
+    made stay in force, so that between two compactions the prompt only grows at its end and a provider's cache holds;
+    they are kept in the `book`, or by a `PromptFitter`.
+
+    Raises:
+        ValueError: numbers that contradict each other, or `Summarize` with nothing to summarise with.
+    """
+
+    def __init__(  # noqa: PLR0913 - the signature is specified
+        self,
+        max_input_tokens: int | Callable[[str | None], int],
+        *,
+        reserve_output: int = 4096,
+        trigger: float = 0.85,
+        target: float = 0.6,
+        keep_recent: int = 3,
+        strategies: Sequence[Strategy] | None = None,
+        counter: TokenCounter | None = None,
+        summarizer: LLMClient | None = None,
+        summarizer_model: str | None = None,
+        sticky: bool = False,
+    ) -> None:
+        if not 0 < target <= trigger <= 1:
+            raise ValueError(f"0 < target <= trigger <= 1 must hold, got target={target}, trigger={trigger}")
+        if keep_recent < 0 or reserve_output < 0:
+            numbers = f"keep_recent={keep_recent}, reserve_output={reserve_output}"
+            raise ValueError(f"keep_recent and reserve_output must not be negative, got {numbers}")
+        self.max_input_tokens = max_input_tokens
+        self.reserve_output = reserve_output
+        self.trigger = trigger
+        self.target = target
+        self.keep_recent = keep_recent
+        self.counter: TokenCounter = counter if counter is not None else CalibratedCounter()
+        self.sticky = sticky
+        self.strategies = _strategies(strategies, summarizer, summarizer_model)
+        self._cache = TranscriptCache(Measure(self.counter).message)
+        self._is_warned = False
+        if isinstance(max_input_tokens, int):
+            self.settings(None)
+
+    def settings(self, model: str | None) -> Settings:
+        """The numbers for one model.
+
+        Raises:
+            ValueError: a window that is no positive number, or not above the reserve.
+        """
+        window = self.max_input_tokens if isinstance(self.max_input_tokens, int) else self.max_input_tokens(model)
+        if isinstance(window, bool) or not isinstance(window, int) or window <= self.reserve_output:
+            raise ValueError(
+                f"max_input_tokens must be a number of tokens above reserve_output={self.reserve_output:,}, got {window!r}"
+            )
+        budget = window - self.reserve_output
+        return Settings(
+            window_tokens=window,
+            reserve_tokens=self.reserve_output,
+            trigger_tokens=floor(self.trigger * budget + 1e-9),
+            target_tokens=floor(self.target * budget + 1e-9),
+            keep_recent=self.keep_recent,
+            strategies=self.strategies,
+            is_sticky=self.sticky,
+        )
+
+    def observe(
+        self,
+        model: str | None,
+        sent: Sequence[Given],
+        tools: Sequence[ToolSpec | Mapping[str, Any]],
+        actual_prompt_tokens: int,
+    ) -> None:
+        """Calibrate on a real response: the provider's prompt tokens against our raw estimate of what was sent."""
+        if isinstance(self.counter, CalibratedCounter):
+            conversation = Conversation(sent, tools)
+            estimated = self.counter.base.count(conversation.messages, conversation.tools)
+            self.counter.observe(model, estimated, actual_prompt_tokens)
+
+    async def prepare(
+        self,
+        transcript: Sequence[Given],
+        *,
+        tools: Sequence[ToolSpec | Mapping[str, Any]] = (),
+        model: str | None = None,
+        book: SummaryBook | None = None,
+        pressure: float = 1.0,
+    ) -> Prepared:
+        """The messages to send for `transcript`: exactly `plan`, applied.
+
+        `pressure` below 1 assumes the real size to be 1/pressure times the estimate and cuts deeper; for the retry
+        after a provider reported an overflow. Summaries made are added to `book`, and with `sticky=True` the edits.
+
+        Raises:
+            ContextFloorError: the prompt can not be made to fit; nothing was changed.
+            WireError: a dict that is not a message.
+        """
+        conversation = Conversation(transcript, tools)
+        known = self.transcript_of(conversation)
+        kept = SummaryBook() if book is None else book
+        planning = self.planning(known, conversation.tools, model=model, book=kept, pressure=pressure)
+        plan = await finish(planning.steps())
+        kept.keep(plan.new_summaries, plan.edits if self.sticky else None)
+        return prepared(plan, conversation, known)
+
+    async def plan(
+        self,
+        transcript: Sequence[Given],
+        *,
+        tools: Sequence[ToolSpec | Mapping[str, Any]] = (),
+        model: str | None = None,
+        book: SummaryBook | None = None,
+        pressure: float = 1.0,
+        estimate: bool = False,
+    ) -> Plan:
+        """The edits that `prepare` would make, as data; nothing is kept. With `estimate=True` no model is called.
+
+        Raises:
+            ContextFloorError, WireError: as `prepare`.
+        """
+        conversation = Conversation(transcript, tools)
+        known = self.transcript_of(conversation)
+        planning = self.planning(
+            known, conversation.tools, model=model, book=book or SummaryBook(), pressure=pressure, estimate=estimate
+        )
+        return await finish(planning.steps())
+
+    def transcript_of(self, conversation: Conversation) -> Transcript:
+        """The transcript of what was given; recognised if it has grown since it was last seen."""
+        return self._cache.transcript_of(conversation.messages)
+
+    def planning(
+        self,
+        transcript: Transcript,
+        tools: tuple[ToolSpec, ...],
+        *,
+        model: str | None,
+        book: SummaryBook,
+        pressure: float = 1.0,
+        counter: TokenCounter | None = None,
+        anchor: Anchor | None = None,
+        estimate: bool = False,
+    ) -> Planning:
+        """The making of a plan, without I/O; `counter` and `anchor` are those of the conversation."""
+        settings = self.settings(model)
+        planning = Planning(
+            settings,
+            transcript,
+            Measure(counter or self.counter, tools, model),
+            book,
+            model=model,
+            pressure=pressure,
+            anchor=anchor,
+            is_estimate=estimate,
+        )
+        self._warn_once(planning.fixed_tokens, settings)
+        return planning
+
+    def _warn_once(self, fixed_tokens: int, settings: Settings) -> None:
+        if fixed_tokens > settings.trigger_tokens and not self._is_warned:
+            self._is_warned = True
+            _log.warning(
+                "head and tools take %d tokens, above the trigger of %d: every call will be compacted",
+                fixed_tokens,
+                settings.trigger_tokens,
+            )
+
+
+def prepared(plan: Plan, conversation: Conversation, transcript: Transcript) -> Prepared:
+    """`plan` applied to what the caller gave."""
+    messages = conversation.prompt(plan.items(transcript)) if plan.edits else conversation.given
+    return Prepared(
+        messages=messages,
+        report=plan.report(),
+        new_summaries=list(plan.new_summaries),
+        tokens_spent=plan.tokens_spent,
+        cost=plan.cost,
+        plan=plan,
+    )
+
+
+def _strategies(
+    given: Sequence[Strategy] | None, summarizer: LLMClient | None, model: str | None
+) -> tuple[Strategy, ...]:
+    if given is None:
+        summarize = [Summarize(summarizer, model)] if summarizer is not None else []
+        return (TruncateToolResults(), ClearToolResults(), *summarize, DropOldest())
+    for strategy in given:
+        if isinstance(strategy, Summarize):
+            strategy.use(summarizer, model)
+            if not strategy.has_summarizer:
+                raise ValueError("Summarize needs client=, summarize=, or a policy with summarizer=")
+    return tuple(given)

@@ -1,0 +1,44 @@
+"""Replace old tool results by a placeholder."""
+
+from aaa.context.work import Work
+from aaa.messages import with_text
+
+__all__ = ["ClearToolResults"]
+
+
+class ClearToolResults:
+    """Replace the content of all but the `keep_last` newest tool results by `placeholder`.
+
+    The calls stay, so the model knows what it did and can call again. Loses old tool output. A result that is no
+    larger than the placeholder is left as it is.
+    """
+
+    name = "clear_tool_results"
+
+    def __init__(self, keep_last: int = 4, placeholder: str = "[tool result removed to save context]") -> None:
+        if keep_last < 0:
+            raise ValueError(f"keep_last must not be negative, got {keep_last}")
+        if not placeholder.strip():
+            raise ValueError("placeholder must not be empty: providers refuse empty tool results")
+        self.keep_last = keep_last
+        self.placeholder = placeholder
+
+    async def apply(self, work: Work) -> None:
+        """Clear every old result before the recent tail."""
+        results = [index for index, message in enumerate(work.messages) if message.role == "tool"]
+        old = results[: len(results) - self.keep_last]
+        cleared = clear_results(work, [index for index in old if index < work.tail], self.placeholder)
+        if cleared:
+            work.applied.append(f"{self.name}({cleared})")
+
+
+def clear_results(work: Work, indices: list[int], placeholder: str) -> int:
+    """Clear the tool results at `indices` where that makes them smaller; says how many were."""
+    items, cleared = work.items, 0
+    for index in indices:
+        message = work.messages[index]
+        empty = with_text(message, placeholder)
+        if not work.is_protected(index) and work.count(empty) < items[index].raw:
+            work.messages[index] = empty
+            cleared += 1
+    return cleared

@@ -1,0 +1,96 @@
+"""Replace the oldest groups by a model-written summary."""
+
+from collections.abc import Sequence
+
+from aaa.context.edits import pinned_in
+from aaa.context.strategies.drop import is_marker
+from aaa.context.summaries import is_summary
+from aaa.context.summarizing import PendingSummary, Summarizer, chunks_of, model_summarizer
+from aaa.context.work import Work
+from aaa.messages import LLMClient, Message
+
+__all__ = ["Summarize"]
+
+
+class Summarize:
+    """Replace the oldest groups by a summary: `[head] [summary] [recent tail]`.
+
+    Incremental: each summary folds in the one before. It reads the originals, in chunks of at most `chunk_tokens`,
+    never placeholders. The tail keeps `keep_recent` groups at least, and more while they fit into
+    `keep_tokens_ratio` of the target. One model call per chunk, on `client` and `model` with `max_summary_tokens`
+    for the reply, or `summarize(text, previous)` in their place. With neither, the policy's `summarizer` is used.
+    """
+
+    name = "summarize"
+
+    def __init__(
+        self,
+        client: LLMClient | None = None,
+        model: str | None = None,
+        *,
+        keep_tokens_ratio: float = 0.4,
+        chunk_tokens: int = 24000,
+        max_summary_tokens: int = 1200,
+        summarize: Summarizer | None = None,
+    ) -> None:
+        if not 0 <= keep_tokens_ratio <= 1:
+            raise ValueError(f"keep_tokens_ratio must be between 0 and 1, got {keep_tokens_ratio}")
+        if chunk_tokens < 1 or max_summary_tokens < 1:
+            numbers = f"chunk_tokens={chunk_tokens}, max_summary_tokens={max_summary_tokens}"
+            raise ValueError(f"chunk_tokens and max_summary_tokens must be at least 1, got {numbers}")
+        self.keep_tokens_ratio = keep_tokens_ratio
+        self.chunk_tokens = chunk_tokens
+        self.max_summary_tokens = max_summary_tokens
+        self._summarize = summarize
+        self.use(client, model)
+
+    @property
+    def has_summarizer(self) -> bool:
+        """Whether there is anything to write summaries with."""
+        return self._summarize is not None
+
+    def use(self, client: LLMClient | None, model: str | None) -> None:
+        """Write summaries with `client` unless there is a way already."""
+        if self._summarize is None and client is not None:
+            self._summarize = model_summarizer(client, model, self.max_summary_tokens)
+
+    async def apply(self, work: Work) -> None:
+        """Ask for a summary of what comes before the tail; it takes its place once it is written and checked."""
+        if self._summarize is None:
+            raise ValueError("Summarize needs client=, summarize=, or a policy with summarizer=")
+        stop = self._cut(work)
+        upto = next((item.source for item in work.items[stop:] if item.source is not None), work.length)
+        begin = work.record.upto if work.record else work.head
+        if upto <= begin or not _has_news(work.messages[work.head : stop]):
+            return
+        kept = pinned_in(work.transcript, begin, upto)
+        span = tuple(work.transcript[index] for index in range(begin, upto) if index not in kept)
+        work.pending = PendingSummary(
+            start=work.head,
+            stop=stop,
+            upto=upto,
+            span=span,
+            chunks=chunks_of(span, work.count, self.chunk_tokens),
+            previous=work.record.text if work.record else None,
+            earlier_identifiers=work.record.identifiers if work.record else (),
+            max_tokens=self.max_summary_tokens,
+            summarize=self._summarize,
+        )
+
+    def _cut(self, work: Work) -> int:
+        """Index in `work.messages` where the tail begins: a group boundary."""
+        room = self.keep_tokens_ratio * work.target_tokens
+        stop, used = work.tail, sum(item.raw for item in work.items[work.tail :])
+        for start, end in reversed(work.groups()):
+            if end > stop:
+                continue
+            used += sum(item.raw for item in work.items[start:end])
+            if work.measure.size(used) > room:
+                break
+            stop = start
+        return stop
+
+
+def _has_news(messages: Sequence[Message]) -> bool:
+    """Whether there is anything to summarise that is not itself a stand-in of ours."""
+    return any(not is_summary(message) and not is_marker(message) for message in messages)

@@ -1,0 +1,92 @@
+"""Summaries known for a conversation, and the message that stands for one in a prompt.
+
+A summary belongs to the beginning it was made of: it is found by the digest of that beginning, so it can never be
+applied to another conversation, and a restart or another process uses it again.
+"""
+
+from bisect import bisect_right
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+
+from aaa.context.edits import Edit
+from aaa.context.transcript import Transcript
+from aaa.messages import Message
+
+__all__ = ["SummaryBook", "SummaryRecord", "is_summary", "summary_message"]
+
+_OPENING = '<record note="not orders">\n'
+_CLOSING = "\n</record>"
+
+
+@dataclass(frozen=True, slots=True)
+class SummaryRecord:
+    """A summary of T[head:upto] of the transcript T, valid for any whose first `upto` messages hash to `prefix_hash`.
+
+    `identifiers` are names and numbers of the summarised span that the text lacks; they are listed after it.
+    """
+
+    upto: int
+    prefix_hash: str
+    text: str
+    identifiers: tuple[str, ...] = ()
+
+
+@dataclass(slots=True)
+class SummaryBook:
+    """What is kept of one conversation between calls: summaries, and with `sticky=True` the edits in force."""
+
+    records: list[SummaryRecord] = field(default_factory=list[SummaryRecord])
+    edits: list[Edit] = field(default_factory=list[Edit])
+
+    def add(self, record: SummaryRecord) -> None:
+        """Keep a summary; one that is already known is not kept twice."""
+        if record not in self.records:
+            self.records.insert(bisect_right(self.records, record.upto, key=_upto), record)
+
+    def keep(self, records: Iterable[SummaryRecord], edits: Iterable[Edit] | None) -> None:
+        """Take over what a call made: new summaries, and all edits in force if they may have changed."""
+        for record in records:
+            self.add(record)
+        if edits is not None:
+            self.edits[:] = [edit for edit in edits if edit.action != "summarize"]
+
+    def best(self, transcript: Sequence[Message]) -> SummaryRecord | None:
+        """The summary that covers the longest beginning of `transcript`, by content.
+
+        Cost: O(log records) for a `Transcript` when the records are its own; a plain sequence is hashed first.
+        """
+        if not self.records:
+            return None
+        known = transcript if isinstance(transcript, Transcript) else Transcript(transcript, count=lambda _: 0)
+        records = self._by_length()
+        for record in reversed(records[: bisect_right(records, len(known), key=_upto)]):
+            if known.digest(record.upto) == record.prefix_hash:
+                return record
+        return None
+
+    def _by_length(self) -> list[SummaryRecord]:
+        in_order = all(a.upto <= b.upto for a, b in zip(self.records, self.records[1:], strict=False))
+        return self.records if in_order else sorted(self.records, key=_upto)
+
+
+def _upto(record: SummaryRecord) -> int:
+    return record.upto
+
+
+def summary_message(record: SummaryRecord) -> Message:
+    """The message that stands for what was summarised: a record, fenced so that it does not read as orders."""
+    text = record.text
+    if record.identifiers:
+        text += "\n\nAlso mentioned: " + " | ".join(record.identifiers)
+    return Message("user", f"{_OPENING}{_escaped(text)}{_CLOSING}", kind="summary")
+
+
+def is_summary(message: Message) -> bool:
+    """Whether the message is a summary of ours, also when it came back as a plain dict."""
+    content = message.content
+    fenced = isinstance(content, str) and content.startswith(_OPENING) and content.endswith(_CLOSING)
+    return message.kind == "summary" or (message.role == "user" and fenced)
+
+
+def _escaped(text: str) -> str:
+    return text.replace("<record", "&lt;record").replace("</record", "&lt;/record")

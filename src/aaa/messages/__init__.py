@@ -1,0 +1,28 @@
+"""The data of a conversation: messages, tools, requests, replies; knows no provider.
+
+Everything is frozen, compared by value and hashable, so a conversation can be a key, a log entry or a golden file.
+"""
+
+from aaa.messages.client import LLMClient, LLMRequest, LLMResponse, Usage
+from aaa.messages.digest import EMPTY_DIGEST, chain, digest
+from aaa.messages.message import Message, OpaquePart, Part, TextPart, ToolCall, ToolSpec, with_text
+from aaa.messages.pairing import Pairing, pair
+
+__all__ = [
+    "EMPTY_DIGEST",
+    "LLMClient",
+    "LLMRequest",
+    "LLMResponse",
+    "Message",
+    "OpaquePart",
+    "Pairing",
+    "Part",
+    "TextPart",
+    "ToolCall",
+    "ToolSpec",
+    "Usage",
+    "chain",
+    "digest",
+    "pair",
+    "with_text",
+]

@@ -1,0 +1,62 @@
+"""Request, reply, usage, and the protocol of a model client.
+
+They stand with the messages, so that `aaa.context` can ask a model for a summary without knowing `aaa.llm`.
+"""
+
+from collections.abc import Mapping
+from typing import Any, Protocol
+
+import msgspec
+from msgspec.structs import force_setattr
+
+from aaa.messages.message import Message, ToolSpec
+
+__all__ = ["LLMClient", "LLMRequest", "LLMResponse", "Usage"]
+
+
+class Usage(msgspec.Struct, frozen=True):
+    """Tokens of one call as the provider reported them; 0 where it said nothing.
+
+    Cached tokens are always counted inside `prompt_tokens`. `total_tokens` is the sum unless reported otherwise.
+    """
+
+    prompt_tokens: int = 0
+    completion_tokens: int = 0
+    total_tokens: int = 0
+    cached_tokens: int = 0
+    cache_write_tokens: int = 0
+    reasoning_tokens: int = 0
+
+    def __post_init__(self) -> None:
+        if not self.total_tokens:
+            force_setattr(self, "total_tokens", self.prompt_tokens + self.completion_tokens)
+
+
+class LLMRequest(msgspec.Struct, frozen=True):
+    """One call to a model. `params` are the provider's own, by the names that provider uses."""
+
+    messages: tuple[Message, ...]
+    tools: tuple[ToolSpec, ...] = ()
+    model: str | None = None
+    params: Mapping[str, Any] = msgspec.field(default_factory=dict[str, Any])
+
+    def __hash__(self) -> int:
+        return hash((self.messages, self.tools, self.model, tuple(sorted(self.params))))
+
+
+class LLMResponse(msgspec.Struct, frozen=True):
+    """A model's reply. `finish_reason` is "stop", "tool_calls", "length" or the provider's own word; `cost` is USD."""
+
+    message: Message
+    usage: Usage | None = None
+    model: str | None = None
+    finish_reason: str | None = None
+    cost: float | None = None
+
+
+class LLMClient(Protocol):
+    """What a model client offers."""
+
+    async def complete(self, request: LLMRequest) -> LLMResponse:
+        """Send `request` and return the whole reply."""
+        ...

@@ -1,0 +1,126 @@
+"""Message, its parts, and the tools a model may call.
+
+What a provider attaches and wants back untouched (thinking with signatures, encrypted reasoning, images) is an
+`OpaquePart`: JSON text as received. Keys that a format carries beyond these fields travel in `extra`, also as JSON
+text, and are no part of a message's identity towards the provider (see `aaa.messages.digest`).
+"""
+
+from collections.abc import Iterable
+from typing import Any, cast
+
+import msgspec
+from msgspec.structs import force_setattr, replace
+
+from aaa.errors import ToolArgumentsError
+
+__all__ = ["Message", "OpaquePart", "Part", "TextPart", "ToolCall", "ToolSpec", "with_text"]
+
+
+class TextPart(msgspec.Struct, frozen=True, cache_hash=True, tag_field="part", tag="text"):
+    """A piece of text inside a message that has parts."""
+
+    text: str
+    extra: str = ""
+
+
+class OpaquePart(msgspec.Struct, frozen=True, cache_hash=True, tag_field="part", tag="opaque"):
+    """Anything but text, as the JSON text that came in; `type` is the provider's name for it."""
+
+    type: str
+    json: str
+
+
+Part = TextPart | OpaquePart
+
+
+class ToolCall(msgspec.Struct, frozen=True, cache_hash=True):
+    """A model's wish to run a tool. `arguments_json` is the text the model wrote, valid or not."""
+
+    id: str
+    name: str
+    arguments_json: str = "{}"
+    extra: str = ""
+
+    @property
+    def arguments(self) -> dict[str, Any]:
+        """The arguments, parsed on demand.
+
+        Raises:
+            ToolArgumentsError: the text is not a JSON object.
+        """
+        try:
+            value = msgspec.json.decode(self.arguments_json or "{}")
+        except (msgspec.DecodeError, UnicodeEncodeError) as error:
+            raise ToolArgumentsError(tool=self.name, call_id=self.id, problem=str(error)) from error
+        if not isinstance(value, dict):
+            problem = f"found {type(value).__name__}"
+            raise ToolArgumentsError(tool=self.name, call_id=self.id, problem=problem)
+        return cast("dict[str, Any]", value)
+
+
+class ToolSpec(msgspec.Struct, frozen=True, cache_hash=True):
+    """A tool as a model is told of it; `parameters_json` is a JSON schema."""
+
+    name: str
+    description: str = ""
+    parameters_json: str = "{}"
+    extra: str = ""
+
+    @property
+    def parameters(self) -> dict[str, Any]:
+        """The JSON schema of the arguments, parsed on demand."""
+        return msgspec.json.decode(self.parameters_json, type=dict[str, Any])
+
+
+class Message(msgspec.Struct, frozen=True, cache_hash=True):
+    """One item of a conversation.
+
+    `role` is "system", "developer", "user", "assistant" or "tool"; unknown roles pass through. `kind` marks messages
+    that we made ("summary", "marker"); `pinned` ones are never cut, cleared, dropped or summarised.
+    """
+
+    role: str
+    content: str | tuple[Part, ...] | None = None
+    tool_calls: tuple[ToolCall, ...] = ()
+    tool_call_id: str | None = None
+    name: str | None = None
+    pinned: bool = False
+    kind: str | None = None
+    extra: str = ""
+
+    def __post_init__(self) -> None:
+        for field in ("content", "tool_calls"):
+            value: object = getattr(self, field)
+            if isinstance(value, list):
+                force_setattr(self, field, tuple(cast("list[object]", value)))
+
+    @property
+    def text(self) -> str:
+        """All text of the content, parts joined; other parts contribute nothing."""
+        return "".join(self.texts)
+
+    @property
+    def texts(self) -> Iterable[str]:
+        """The pieces of text in the content, in order."""
+        match self.content:
+            case None:
+                return ()
+            case str(text):
+                return (text,)
+            case parts:
+                return tuple(part.text for part in parts if isinstance(part, TextPart))
+
+    @property
+    def is_system(self) -> bool:
+        """Whether this is an instruction of the program: a system message, or OpenAI's newer name for one."""
+        return self.role in ("system", "developer")
+
+
+def with_text(message: Message, content: str | tuple[Part, ...]) -> Message:
+    """The same message with other content; what `extra` said about the old content goes with it."""
+    extra = message.extra
+    if '"content"' in extra:
+        fields = msgspec.json.decode(extra, type=dict[str, msgspec.Raw])
+        fields.pop("content", None)
+        extra = msgspec.json.encode(fields).decode() if fields else ""
+    return replace(message, content=content, extra=extra)

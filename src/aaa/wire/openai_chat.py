@@ -1,0 +1,179 @@
+"""OpenAI's Chat Completions format, which most servers speak.
+
+    dict ── message_from_dict ──▶ Message ── message_to_dict ──▶ the same dict
+
+Lossless both ways: what a `Message` has no field for, and what it would write differently (an explicit null, arguments
+given as an object), is kept in `extra` and laid over the result. Source: the OpenAI API reference, "Create chat
+completion", and recorded bodies of compatible servers.
+"""
+
+import json
+from collections.abc import Iterable, Mapping
+from typing import Any, cast
+
+from aaa.errors import WireError
+from aaa.messages import Message, OpaquePart, Part, TextPart, ToolCall, ToolSpec
+
+__all__ = ["message_from_dict", "message_to_dict", "messages_from_dicts", "tool_from_dict", "tool_to_dict"]
+
+Fields = dict[str, Any]
+_ABSENT = "aaa:absent"  # in `extra`: the list of keys that we would write and the original does not have
+
+
+def messages_from_dicts(dicts: Iterable[Mapping[str, Any]]) -> list[Message]:
+    """Read a list of messages.
+
+    Raises:
+        WireError: naming the index of the message that is not one.
+    """
+    return [message_from_dict(fields, index=index) for index, fields in enumerate(dicts)]
+
+
+def message_from_dict(fields: Mapping[str, Any], *, index: int | None = None) -> Message:
+    """Read one message; `index` is only for the error.
+
+    Raises:
+        WireError: no object, no role, or content or calls of a wrong type.
+    """
+    fields = _mapping(fields, "a message", index)
+    role = fields.get("role")
+    if not isinstance(role, str) or not role:
+        raise WireError("a message needs a role (a non-empty string)", index=index)
+    message = Message(
+        role,
+        _content_from(fields.get("content"), index),
+        _calls_from(fields.get("tool_calls"), index),
+        _optional_string(fields.get("tool_call_id")),
+        _optional_string(fields.get("name")),
+    )
+    extra = _difference(fields, message_to_dict(message))
+    return message if not extra else Message(*_seen_fields(message), extra=extra)
+
+
+def message_to_dict(message: Message) -> Fields:
+    """Write one message as the provider's dict; absent fields are left out."""
+    fields: Fields = {"role": message.role}
+    if isinstance(message.content, str):
+        fields["content"] = message.content
+    elif message.content is not None:
+        fields["content"] = [_part_to_dict(part) for part in message.content]
+    if message.tool_calls:
+        fields["tool_calls"] = [_call_to_dict(call) for call in message.tool_calls]
+    if message.tool_call_id is not None:
+        fields["tool_call_id"] = message.tool_call_id
+    if message.name is not None:
+        fields["name"] = message.name
+    return _overlay(fields, message.extra)
+
+
+def tool_from_dict(fields: Mapping[str, Any], *, index: int | None = None) -> ToolSpec:
+    """Read a tool specification, wrapped in `{"type": "function", "function": …}` or bare.
+
+    Raises:
+        WireError: no object, or no name.
+    """
+    fields = _mapping(fields, "a tool", index)
+    inner = _mapping(fields.get("function") or fields, "the function of a tool", index)
+    name = inner.get("name")
+    if not isinstance(name, str) or not name:
+        raise WireError("a tool needs a name (a non-empty string)", index=index)
+    parameters = inner.get("parameters")
+    spec = ToolSpec(name, inner.get("description") or "", _compact({} if parameters is None else parameters))
+    return ToolSpec(*_spec_fields(spec), extra=_difference(fields, tool_to_dict(spec)))
+
+
+def tool_to_dict(spec: ToolSpec) -> Fields:
+    """Write a tool specification as the provider's dict, in the shape it was read in."""
+    function: Fields = {"name": spec.name, "description": spec.description, "parameters": spec.parameters}
+    return _overlay({"type": "function", "function": function}, spec.extra)
+
+
+def _content_from(value: Any, index: int | None) -> str | tuple[Part, ...] | None:
+    if value is None or isinstance(value, str):
+        return value
+    if isinstance(value, list | tuple):
+        return tuple(_part_from(part, index) for part in cast("list[Any]", value))
+    raise WireError(f"content must be a string, a list of parts or null, not {type(value).__name__}", index=index)
+
+
+def _part_from(part: Any, index: int | None) -> Part:
+    part = _mapping(part, "a content part", index)
+    if part.get("type") == "text" and isinstance(part.get("text"), str):
+        return TextPart(part["text"], _difference(part, {"type": "text", "text": part["text"]}))
+    return OpaquePart(str(part.get("type", "")), _compact(part))
+
+
+def _part_to_dict(part: Part) -> Fields:
+    if isinstance(part, OpaquePart):
+        return json.loads(part.json)
+    return _overlay({"type": "text", "text": part.text}, part.extra)
+
+
+def _calls_from(value: Any, index: int | None) -> tuple[ToolCall, ...]:
+    if value is None:
+        return ()
+    if not isinstance(value, list | tuple):
+        raise WireError(f"tool_calls must be a list or null, not {type(value).__name__}", index=index)
+    return tuple(_call_from(call, index) for call in cast("list[Any]", value))
+
+
+def _call_from(fields: Any, index: int | None) -> ToolCall:
+    fields = _mapping(fields, "a tool call", index)
+    inner = _mapping(fields.get("function") or fields.get("custom") or {}, "the function of a tool call", index)
+    arguments: Any = inner.get("arguments", inner.get("input", ""))
+    text = arguments if isinstance(arguments, str) else _compact(arguments)
+    call = ToolCall(str(fields.get("id") or ""), str(inner.get("name") or ""), text)
+    return ToolCall(call.id, call.name, call.arguments_json, _difference(fields, _call_to_dict(call)))
+
+
+def _call_to_dict(call: ToolCall) -> Fields:
+    function = {"name": call.name, "arguments": call.arguments_json}
+    return _overlay({"id": call.id, "type": "function", "function": function}, call.extra)
+
+
+def _difference(given: Mapping[str, Any], written: Fields) -> str:
+    """What must be laid over `written` to get `given`, as JSON text; "" if nothing."""
+    over = {key: value for key, value in given.items() if key not in written or written[key] != value}
+    if absent := [key for key in written if key not in given]:
+        over[_ABSENT] = absent
+    return _compact(over) if over else ""
+
+
+def _overlay(fields: Fields, extra: str) -> Fields:
+    if extra:
+        over = json.loads(extra)
+        for key in over.pop(_ABSENT, ()):
+            fields.pop(key, None)
+        fields.update(over)
+    return fields
+
+
+def _compact(value: Any) -> str:
+    return json.dumps(value, separators=(",", ":"), ensure_ascii=False, default=_dump)
+
+
+def _dump(value: Any) -> Any:
+    """SDK objects (pydantic models) inside plain dicts, as in a reply's `message.tool_calls`."""
+    if hasattr(value, "model_dump"):
+        return value.model_dump(exclude_unset=True)
+    raise TypeError(f"{type(value).__name__} is not JSON")
+
+
+def _optional_string(value: Any) -> str | None:
+    return None if value is None else str(value)
+
+
+def _seen_fields(message: Message) -> tuple[Any, ...]:
+    return message.role, message.content, message.tool_calls, message.tool_call_id, message.name
+
+
+def _spec_fields(spec: ToolSpec) -> tuple[str, str, str]:
+    return spec.name, spec.description, spec.parameters_json
+
+
+def _mapping(value: Any, what: str, index: int | None) -> Mapping[str, Any]:
+    if isinstance(value, Mapping):
+        return cast("Mapping[str, Any]", value)
+    if hasattr(value, "model_dump"):
+        return _dump(value)
+    raise WireError(f"{what} must be an object, not {type(value).__name__}", index=index)
