@@ -54,8 +54,8 @@ class ContextFloorError(ContextError):
     def _text(self) -> str:
         parts = f"head {self.head_tokens:,} + tools {self.tools_tokens:,} + newest turn {self.tail_tokens:,}"
         text = (
-            f"Prompt needs {self.needed_tokens:,} tokens after compaction ({parts}); the budget is {self.budget_tokens:,} "
-            f"(window {self.window_tokens:,} - reserve {self.reserve_tokens:,})."
+            f"Prompt needs {self.needed_tokens:,} tokens after compaction ({parts}); "
+            f"the budget is {self.budget_tokens:,} (window {self.window_tokens:,} - reserve {self.reserve_tokens:,})."
         )
         if self.largest:
             items = ", ".join(f"message {index} ({role}) {tokens:,}" for index, role, tokens in self.largest)

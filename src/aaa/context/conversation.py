@@ -1,8 +1,8 @@
 """What a caller hands in, messages or plain dicts, and what he gets back: the same kind, his own objects.
 
-    given    dict dict dict dict          Message Message …
-    read     Message …                    themselves
-    prompt   dict ····· dict (new) dict   objects that were not changed are the caller's own
+given    dict dict dict dict          Message Message …
+read     Message …                    themselves
+prompt   dict ····· dict (new) dict   objects that were not changed are the caller's own
 """
 
 from collections.abc import Mapping, Sequence

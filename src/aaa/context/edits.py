@@ -7,8 +7,8 @@ The transcript never changes. An edit names its message by digest and by how man
 still finds it in a list that was edited elsewhere, and is void when the message is gone.
 """
 
-from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Sequence
 from typing import Literal
 
 import msgspec
@@ -17,7 +17,7 @@ from aaa.context.groups import groups
 from aaa.context.transcript import Transcript
 from aaa.messages import Message
 
-__all__ = ["Edit", "Item", "in_force", "is_pinned", "occurrences", "pinned_in", "render"]
+__all__ = ["Edit", "Item", "is_pinned", "pinned_in", "render"]
 
 
 class Edit(msgspec.Struct, frozen=True):
@@ -106,49 +106,3 @@ def _kept(transcript: Transcript, index: int, edit: Edit | None) -> list[Item]:
 def _written(edit: Edit) -> Item:
     assert edit.replacement is not None
     return Item(edit.replacement, None, edit.tokens_after, edit.strategy)
-
-
-def in_force(edits: Iterable[Edit], transcript: Transcript, length: int) -> list[Edit]:
-    """The edits whose messages are still there, moved to where they are now.
-
-    A group stays whole: if only some of its messages would be dropped, all are kept. Head and pinned messages are not
-    touched. Cost: O(edits) while nothing moved, else O(messages).
-    """
-    found: list[Edit] = []
-    positions: Mapping[tuple[str, int], int] | None = None
-    for edit in edits:
-        if edit.index < 0 or (edit.index < length and transcript.message_digest(edit.index) == edit.digest):
-            found.append(edit)
-            continue
-        positions = positions or occurrences(transcript, length)
-        index = positions.get((edit.digest, edit.occurrence))
-        if index is not None:
-            found.append(msgspec.structs.replace(edit, index=index))
-    return _whole_groups([edit for edit in found if _may_apply(edit, transcript)], transcript, length)
-
-
-def _may_apply(edit: Edit, transcript: Transcript) -> bool:
-    return edit.action == "insert" or (edit.index >= transcript.head and not is_pinned(transcript[edit.index]))
-
-
-def _whole_groups(edits: list[Edit], transcript: Transcript, length: int) -> list[Edit]:
-    dropped = {edit.index for edit in edits if edit.action == "drop"}
-    if not dropped:
-        return edits
-    torn: set[int] = set()
-    for start, stop in groups(transcript[:length], transcript.head):
-        members = set(range(start, stop))
-        if members & dropped and not members <= dropped:
-            torn |= members
-    return [edit for edit in edits if not (edit.action == "drop" and edit.index in torn)]
-
-
-def occurrences(transcript: Transcript, length: int) -> dict[tuple[str, int], int]:
-    """Where each message is: (digest, how many equal ones came before) → index. Cost: O(messages)."""
-    seen: Counter[str] = Counter()
-    positions: dict[tuple[str, int], int] = {}
-    for index in range(length):
-        digest = transcript.message_digest(index)
-        positions[digest, seen[digest]] = index
-        seen[digest] += 1
-    return positions

@@ -14,16 +14,18 @@ from typing import Any, cast
 
 import msgspec
 
+from aaa.context.anchor import Anchor
 from aaa.context.conversation import Conversation, Given
 from aaa.context.counters import CalibratedCounter, Measure
+from aaa.context.driving import finish, finish_now
 from aaa.context.edits import Edit
 from aaa.context.plan import Plan
-from aaa.context.planner import Anchor, Planning, finish, finish_now
+from aaa.context.planner import Planning
 from aaa.context.policy import ContextPolicy, Prepared, prepared
 from aaa.context.summaries import SummaryBook, SummaryRecord
 from aaa.context.transcript import Transcript, TranscriptCache
 from aaa.errors import StateError
-from aaa.messages import ToolSpec, Usage
+from aaa.messages import ToolSpec
 
 __all__ = ["FitterState", "PromptFitter"]
 
@@ -131,11 +133,9 @@ class PromptFitter:
     def _planning(self, conversation: Conversation, model: str | None, pressure: float) -> Planning:
         return self.policy.planning(
             self._cache.transcript_of(conversation.messages),
-            conversation.tools,
-            model=model,
-            book=self.book,
+            Measure(self.counter, conversation.tools, model),
+            self.book,
             pressure=pressure,
-            counter=self.counter,
             anchor=self._anchor,
         )
 
@@ -155,18 +155,17 @@ class PromptFitter:
         summary = next((edit.stop for edit in plan.edits if edit.action == "summarize"), 0)
         is_stable = self.policy.sticky or all(edit.action == "summarize" for edit in plan.edits)
         length = plan.length if is_stable else 0
-        return Anchor(
-            length, transcript.digest(length), summary, raw, 0, planning.model, planning.measure.tools_raw
-        )
+        measure = planning.measure
+        return Anchor(length, transcript.digest(length), summary, raw, 0, measure.model, measure.tools_raw)
 
 
 def _prompt_tokens(usage: object) -> int:
-    if usage is None:
-        return 0
-    if isinstance(usage, Usage | int) and not isinstance(usage, bool):
-        return usage if isinstance(usage, int) else usage.prompt_tokens
-    fields = cast("Mapping[str, object]", usage) if isinstance(usage, Mapping) else vars(usage)
-    tokens = fields.get("prompt_tokens", ...)
+    tokens: object = usage
+    if isinstance(usage, Mapping):
+        tokens = cast("Mapping[str, object]", usage).get("prompt_tokens", ...)
+    elif not isinstance(usage, int | None):
+        tokens = getattr(usage, "prompt_tokens", ...)
     if tokens is None or (isinstance(tokens, int) and not isinstance(tokens, bool)):
         return tokens or 0
-    raise TypeError(f"usage must be a number or have prompt_tokens, got {type(usage).__name__}")
+    name = type(usage).__name__  # pyright: ignore[reportUnknownArgumentType]
+    raise TypeError(f"usage must be a number or have prompt_tokens, got {name}")

@@ -46,9 +46,10 @@ def missing_identifiers(
             for word in identifiers_in(text):
                 scores[word] = max(weight, scores.get(word, 0))
     chosen: list[str] = []
+    room = float(max_tokens)
     for word in sorted(scores, key=lambda word: (-scores[word], word)):
         cost = (len(word) + 3) / 3.5
-        if word not in summary and cost <= max_tokens:
+        if word not in summary and cost <= room:
             chosen.append(word)
-            max_tokens -= cost
+            room -= cost
     return tuple(chosen)

@@ -1,71 +1,32 @@
-"""From a transcript to a plan: one generator without I/O, and two short drivers.
+"""From a transcript to a plan, without I/O (`aaa.context.driving` runs the steps).
 
-    stored summary, edits in force ─▶ above the trigger? ─▶ strategies, down to the target ─▶ above the budget? ─▶ floor
-                                            │ no                                                   │ no
-                                            └──────────────────▶ plan ◀────────────────────────────┘
-
-The generator yields what must be awaited (a strategy at work, a summary being written) and gets the result sent in.
+stored summary, edits in force ─▶ above the trigger? ─▶ strategies, down to the target ─▶ above the budget? ─▶ floor
+                                        │ no                                                   │ no
+                                        └──────────────────▶ plan ◀────────────────────────────┘
 """
 
-import asyncio
 from collections.abc import Awaitable, Generator, Sequence
-from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
 from math import floor
 from typing import Any
 
-import msgspec
-
+from aaa.context.anchor import Anchor
 from aaa.context.counters import Measure
-from aaa.context.edits import Edit, Item, in_force, pinned_in, render
+from aaa.context.driving import Steps
+from aaa.context.edits import Edit, Item, pinned_in, render
 from aaa.context.floor import reach_floor
-from aaa.context.identifiers import missing_identifiers
+from aaa.context.invariants import is_lawful
+from aaa.context.ledger import in_force
 from aaa.context.plan import Plan
+from aaa.context.settings import Settings
 from aaa.context.strategies import Strategy
+from aaa.context.strategies.summarize import guessed, place_summary
 from aaa.context.summaries import SummaryBook, SummaryRecord, summary_message
 from aaa.context.summarizing import PendingSummary, Written, write
 from aaa.context.transcript import Transcript
 from aaa.context.work import Work
 from aaa.errors import ContextFloorError
-from aaa.messages import Message, pair
 
-__all__ = ["Anchor", "Planning", "Settings", "finish", "finish_now"]
-
-Steps = Generator[Awaitable[Any], Any, Plan]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Settings:
-    """A policy's numbers for one model. Units: tokens."""
-
-    window_tokens: int
-    reserve_tokens: int
-    trigger_tokens: int
-    target_tokens: int
-    keep_recent: int
-    strategies: Sequence[Strategy]
-    is_sticky: bool
-
-    @property
-    def budget_tokens(self) -> int:
-        """What the prompt may have: window less reserve."""
-        return self.window_tokens - self.reserve_tokens
-
-
-class Anchor(msgspec.Struct, frozen=True):
-    """What the provider said about the last prompt sent.
-
-    Of the transcript's first `length` messages, whose digest is `digest`, it made a prompt of `raw` raw tokens, with
-    the summary of the first `upto` (0: none), and `reported` is what the provider counted.
-    """
-
-    length: int
-    digest: str
-    upto: int
-    raw: int
-    reported: int
-    model: str | None
-    tools_raw: int
+__all__ = ["Planning"]
 
 
 class Planning:
@@ -78,7 +39,6 @@ class Planning:
         measure: Measure,
         book: SummaryBook,
         *,
-        model: str | None = None,
         pressure: float = 1.0,
         anchor: Anchor | None = None,
         is_estimate: bool = False,
@@ -88,7 +48,6 @@ class Planning:
         self.settings = settings
         self.transcript = transcript
         self.measure = measure
-        self.model = model
         self.pressure = pressure
         self.anchor = anchor
         self.is_estimate = is_estimate
@@ -171,7 +130,7 @@ class Planning:
             anchor.length <= len(self.transcript)
             and self.transcript.digest(anchor.length) == anchor.digest
             and anchor.upto == (self.record.upto if self.record else 0)
-            and (anchor.model, anchor.tools_raw) == (self.model, self.measure.tools_raw)
+            and (anchor.model, anchor.tools_raw) == (self.measure.model, self.measure.tools_raw)
         )
 
     def _compact(self, work: Work, size: int) -> Generator[Awaitable[Any], Any, None]:
@@ -201,7 +160,7 @@ class Planning:
                 self._check(work, strategy, before, names)
             if work.pending is not None:
                 pending, work.pending = work.pending, None
-                self._take(work, pending, (yield write(pending)) if not self.is_estimate else _guess(work, pending))
+                self._take(work, pending, (yield write(pending)) if not self.is_estimate else guessed(work, pending))
 
     def _check(self, work: Work, strategy: Strategy, before: Sequence[Item], names: int) -> None:
         """Undo what a strategy may not do: touch the head, or separate a call from its result."""
@@ -214,37 +173,14 @@ class Planning:
         work.rejected.append(f"{strategy.name}: changed the head or separated a call from its result")
 
     def _take(self, work: Work, pending: PendingSummary, written: Written) -> None:
-        """Put a written summary in place if it is one and smaller than what it replaces."""
+        """Put a written summary in place, or report why it is none."""
         spent = self.spent
         self.spent = Written(tokens_spent=spent.tokens_spent + written.tokens_spent, cost=spent.cost + written.cost)
-        record = SummaryRecord(
-            pending.upto,
-            self.transcript.digest(pending.upto),
-            written.text,
-            missing_identifiers(
-                pending.span,
-                written.text,
-                earlier=pending.earlier_identifiers,
-                max_tokens=min(800, work.budget_tokens * 6 // 100),
-            ),
-        )
-        pinned = pinned_in(work.messages, pending.start, pending.stop)
-        kept = [work.messages[index] for index in sorted(pinned)]
-        prompt = [
-            *work.messages[: pending.start],
-            summary_message(record),
-            *kept,
-            *work.messages[pending.stop :],
-        ]
-        problem = written.problem or ("not smaller than what it replaces" if work.size_of(prompt) >= work.tokens else "")
+        problem = place_summary(work, pending, written)
         if problem:
             work.rejected.append(f"summarize: {problem}")
-            return
-        work.messages = prompt
-        work.settle()
-        work.record = record
-        self.new_records.append(record)
-        work.applied.append(f"summarize({len(pending.span)} messages)")
+        elif work.record is not None:
+            self.new_records.append(work.record)
 
     def _plan(self, work: Work, start: list[Edit]) -> Plan:
         changed = bool(work.applied or self.rungs)
@@ -282,20 +218,6 @@ class Planning:
         )
 
 
-def is_lawful(work: Work) -> bool:
-    """Whether the head is as it was and no call has been separated from its result."""
-    items = work.items
-    if [item.message for item in items[: work.head]] != work.transcript[: work.head]:
-        return False
-    known = _unpaired(work.transcript[: work.length])
-    return all(items[index].source in known for index in _unpaired(work.messages))
-
-
-def _unpaired(messages: Sequence[Message]) -> set[int]:
-    pairing = pair(messages)
-    return {*pairing.orphans, *(index for index, _ in pairing.unanswered)}
-
-
 def _kept_raw(work: Work) -> int:
     """Raw tokens of the messages at the start that are the transcript's own."""
     raw = 0
@@ -304,44 +226,3 @@ def _kept_raw(work: Work) -> int:
             break
         raw += item.raw
     return raw
-
-
-def _guess(work: Work, pending: PendingSummary) -> Written:
-    """What a summary may come to, for a plan that calls no model: a tenth of the span, at most what is asked for."""
-    span = sum(map(work.count, pending.span))
-    return Written("." * int(3.5 * min(pending.max_tokens, max(span // 10, 1))))
-
-
-async def finish(steps: Steps) -> Plan:
-    """Run the steps in the caller's event loop."""
-    try:
-        step = next(steps)
-        while True:
-            step = steps.send(await step)
-    except StopIteration as done:
-        return done.value
-
-
-def finish_now(steps: Steps) -> Plan:
-    """Run the steps without an event loop; one is made only if there is something to await.
-
-    Works inside a running loop too (notebooks): the steps then run in a thread of their own while the caller waits.
-    """
-    try:
-        first = next(steps)
-    except StopIteration as done:
-        return done.value
-    try:
-        asyncio.get_running_loop()
-    except RuntimeError:
-        return asyncio.run(_finish_from(first, steps))
-    with ThreadPoolExecutor(1) as pool:
-        return pool.submit(asyncio.run, _finish_from(first, steps)).result()
-
-
-async def _finish_from(step: Awaitable[Any], steps: Steps) -> Plan:
-    try:
-        while True:
-            step = steps.send(await step)
-    except StopIteration as done:
-        return done.value

@@ -6,10 +6,13 @@ from dataclasses import dataclass, field
 from math import floor
 from typing import Any
 
+from aaa.context.anchor import Anchor
 from aaa.context.conversation import Conversation, Given
 from aaa.context.counters import CalibratedCounter, Measure, TokenCounter
+from aaa.context.driving import finish
 from aaa.context.plan import Plan
-from aaa.context.planner import Anchor, Planning, Settings, finish
+from aaa.context.planner import Planning
+from aaa.context.settings import Settings
 from aaa.context.strategies import ClearToolResults, DropOldest, Strategy, Summarize, TruncateToolResults
 from aaa.context.summaries import SummaryBook, SummaryRecord
 from aaa.context.transcript import Transcript, TranscriptCache
@@ -82,7 +85,7 @@ class ContextPolicy:
         self.strategies = _strategies(strategies, summarizer, summarizer_model)
         self._cache = TranscriptCache(Measure(self.counter).message)
         self._is_warned = False
-        if isinstance(max_input_tokens, int):
+        if not callable(max_input_tokens):
             self.settings(None)
 
     def settings(self, model: str | None) -> Settings:
@@ -91,11 +94,11 @@ class ContextPolicy:
         Raises:
             ValueError: a window that is no positive number, or not above the reserve.
         """
-        window = self.max_input_tokens if isinstance(self.max_input_tokens, int) else self.max_input_tokens(model)
-        if isinstance(window, bool) or not isinstance(window, int) or window <= self.reserve_output:
-            raise ValueError(
-                f"max_input_tokens must be a number of tokens above reserve_output={self.reserve_output:,}, got {window!r}"
-            )
+        given = self.max_input_tokens
+        window = given(model) if callable(given) else given
+        if not _is_number(window) or window <= self.reserve_output:
+            expected = f"a number of tokens above reserve_output={self.reserve_output:,}"
+            raise ValueError(f"max_input_tokens must be {expected}, got {window!r}")
         budget = window - self.reserve_output
         return Settings(
             window_tokens=window,
@@ -141,7 +144,8 @@ class ContextPolicy:
         conversation = Conversation(transcript, tools)
         known = self.transcript_of(conversation)
         kept = SummaryBook() if book is None else book
-        planning = self.planning(known, conversation.tools, model=model, book=kept, pressure=pressure)
+        measure = Measure(self.counter, conversation.tools, model)
+        planning = self.planning(known, measure, kept, pressure=pressure)
         plan = await finish(planning.steps())
         kept.keep(plan.new_summaries, plan.edits if self.sticky else None)
         return prepared(plan, conversation, known)
@@ -163,9 +167,8 @@ class ContextPolicy:
         """
         conversation = Conversation(transcript, tools)
         known = self.transcript_of(conversation)
-        planning = self.planning(
-            known, conversation.tools, model=model, book=book or SummaryBook(), pressure=pressure, estimate=estimate
-        )
+        measure = Measure(self.counter, conversation.tools, model)
+        planning = self.planning(known, measure, book or SummaryBook(), pressure=pressure, estimate=estimate)
         return await finish(planning.steps())
 
     def transcript_of(self, conversation: Conversation) -> Transcript:
@@ -175,27 +178,16 @@ class ContextPolicy:
     def planning(
         self,
         transcript: Transcript,
-        tools: tuple[ToolSpec, ...],
-        *,
-        model: str | None,
+        measure: Measure,
         book: SummaryBook,
+        *,
         pressure: float = 1.0,
-        counter: TokenCounter | None = None,
         anchor: Anchor | None = None,
         estimate: bool = False,
     ) -> Planning:
-        """The making of a plan, without I/O; `counter` and `anchor` are those of the conversation."""
-        settings = self.settings(model)
-        planning = Planning(
-            settings,
-            transcript,
-            Measure(counter or self.counter, tools, model),
-            book,
-            model=model,
-            pressure=pressure,
-            anchor=anchor,
-            is_estimate=estimate,
-        )
+        """The making of a plan, without I/O; `measure` and `anchor` are those of the conversation."""
+        settings = self.settings(measure.model)
+        planning = Planning(settings, transcript, measure, book, pressure=pressure, anchor=anchor, is_estimate=estimate)
         self._warn_once(planning.fixed_tokens, settings)
         return planning
 
@@ -220,6 +212,10 @@ def prepared(plan: Plan, conversation: Conversation, transcript: Transcript) -> 
         cost=plan.cost,
         plan=plan,
     )
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool)
 
 
 def _strategies(

@@ -10,6 +10,7 @@ of 64 characters. Golden values in the tests pin both.
 """
 
 from hashlib import blake2b
+from typing import cast
 
 import msgspec
 
@@ -56,6 +57,6 @@ def escape_surrogates(value: object) -> object:
         case str():
             return value.encode("utf-8", "backslashreplace").decode()
         case list():
-            return [escape_surrogates(item) for item in value]  # pyright: ignore[reportUnknownVariableType]
+            return [escape_surrogates(item) for item in cast("list[object]", value)]
         case _:
             return value

@@ -33,9 +33,7 @@ class CalibratedCounter:
         self.bounds = bounds
         self.ratios: dict[str | None, float] = {}
 
-    def count(
-        self, messages: Sequence[Message], tools: Sequence[ToolSpec] = (), *, model: str | None = None
-    ) -> int:
+    def count(self, messages: Sequence[Message], tools: Sequence[ToolSpec] = (), *, model: str | None = None) -> int:
         """Calibrated tokens of `messages` and `tools` together."""
         return scaled(self.base.count(messages, tools), self.ratio(model))
 

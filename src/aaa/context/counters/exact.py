@@ -9,6 +9,7 @@ import tempfile
 from collections.abc import Callable, Sequence
 from hashlib import sha1
 from pathlib import Path
+from typing import Any
 
 from aaa.context.counters.protocol import arguments_text, tools_text
 from aaa.messages import Message, ToolSpec
@@ -65,7 +66,7 @@ def _text_counter(encoding: str) -> Callable[[str], int]:
 
 def _toktok(encoding: str) -> Callable[[str], int] | None:
     try:
-        from toktok import batch_count  # pyright: ignore
+        from toktok import batch_count  # pyright: ignore[reportMissingTypeStubs]
     except ImportError:
         return None
     try:
@@ -83,11 +84,11 @@ def _tiktoken(encoding: str) -> Callable[[str], int] | None:
     if not _is_cached(encoding):
         return None
     try:
-        from tiktoken import get_encoding  # pyright: ignore
+        from tiktoken import get_encoding  # pyright: ignore[reportMissingImports, reportUnknownVariableType]
     except ImportError:
         return None
-    encode = get_encoding(encoding).encode_ordinary  # pyright: ignore
-    return lambda text: len(encode(_without_surrogates(text)))  # pyright: ignore
+    encoder: Any = get_encoding(encoding)
+    return lambda text: len(encoder.encode_ordinary(_without_surrogates(text)))
 
 
 def _is_cached(encoding: str) -> bool:

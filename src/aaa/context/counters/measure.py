@@ -8,7 +8,7 @@ A counter that is not additive counts whole prompts: correct, but every question
 """
 
 from collections.abc import Callable, Sequence
-from functools import cached_property
+from functools import cached_property, lru_cache
 
 from aaa.context.counters.calibrated import CalibratedCounter, scaled
 from aaa.context.counters.protocol import AdditiveCounter, TokenCounter
@@ -22,13 +22,19 @@ def base_counter(counter: TokenCounter) -> TokenCounter:
     return counter.base if isinstance(counter, CalibratedCounter) else counter
 
 
+@lru_cache(maxsize=256)
+def _tools_of(base: TokenCounter, tools: tuple[ToolSpec, ...]) -> int:
+    return base.count((), tools)  # the same tools come with every call of a run: count them once
+
+
 class Measure:
     """Raw and calibrated sizes for one request."""
 
     def __init__(self, counter: TokenCounter, tools: Sequence[ToolSpec] = (), model: str | None = None) -> None:
         base = base_counter(counter)
         self.base = base
-        self.tools = tools
+        self.tools = tuple(tools)
+        self.model = model
         self.is_additive = isinstance(base, AdditiveCounter)
         self.message: Callable[[Message], int] = (
             base.count_message if isinstance(base, AdditiveCounter) else lambda message: base.count((message,), ())
@@ -38,7 +44,9 @@ class Measure:
     @cached_property
     def tools_raw(self) -> int:
         """Raw tokens of the tools alone."""
-        return self.base.count((), self.tools) if self.tools else 0
+        if not self.tools:
+            return 0
+        return _tools_of(self.base, self.tools) if self.is_additive else self.base.count((), self.tools)
 
     def total(self, messages_raw: int, messages: Sequence[Message]) -> int:
         """Raw tokens of a prompt; `messages_raw` is the sum over `messages`, used when the counter is additive."""

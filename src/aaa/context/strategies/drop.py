@@ -34,7 +34,9 @@ def drop_groups(work: Work, stop: int, target_tokens: int, *, spare_summaries: b
     One marker tells how many are missing in all; an earlier marker is counted in. Drops nothing if the prompt would
     not become smaller.
     """
-    ranges = [(start, end) for start, end in work.groups() if end <= stop and _is_droppable(work, start, end, spare_summaries)]
+    ranges = [
+        (start, end) for start, end in work.groups() if end <= stop and _is_droppable(work, start, end, spare_summaries)
+    ]
     if not ranges:
         return 0
     count = bisect_left(range(1, len(ranges)), True, key=lambda n: _size(work, ranges[:n]) <= target_tokens) + 1
