@@ -23,7 +23,7 @@ from aaa.context.plan import Plan
 from aaa.context.planner import Planning
 from aaa.context.policy import ContextPolicy, Prepared, prepared
 from aaa.context.summaries import SummaryBook, SummaryRecord
-from aaa.context.transcript import Transcript, TranscriptCache
+from aaa.context.transcript import TranscriptCache
 from aaa.errors import StateError
 from aaa.messages import ToolSpec
 
@@ -141,22 +141,20 @@ class PromptFitter:
 
     def _keep(self, plan: Plan, planning: Planning, conversation: Conversation) -> Prepared:
         """Take over what the plan did, all at once."""
-        transcript = planning.transcript
         self.book.keep(plan.new_summaries, plan.edits if self.policy.sticky else None)
-        if plan.applied:
+        if any(name != "stored_summary" for name in plan.applied):
             self._anchor = None
-        self._sent = self._sent_now(plan, planning, transcript)
-        return prepared(plan, conversation, transcript)
+        self._sent = self._sent_now(plan, planning)
+        return prepared(plan, conversation, planning.transcript)
 
-    def _sent_now(self, plan: Plan, planning: Planning, transcript: Transcript) -> Anchor:
+    def _sent_now(self, plan: Plan, planning: Planning) -> Anchor:
         """What was sent; of length 0, and so no anchor, if the next prompt will not begin with it."""
-        items = plan.items(transcript)
-        raw = planning.raw_of(items)
         summary = next((edit.stop for edit in plan.edits if edit.action == "summarize"), 0)
         is_stable = self.policy.sticky or all(edit.action == "summarize" for edit in plan.edits)
         length = plan.length if is_stable else 0
         measure = planning.measure
-        return Anchor(length, transcript.digest(length), summary, raw, 0, measure.model, measure.tools_raw)
+        digest = planning.transcript.digest(length)
+        return Anchor(length, digest, summary, plan.raw_tokens, 0, measure.model, measure.tools_raw)
 
 
 def _prompt_tokens(usage: object) -> int:

@@ -15,7 +15,8 @@ __all__ = ["Plan"]
 class Plan(msgspec.Struct, frozen=True):
     """The edits that make the prompt of one call, and what they cost.
 
-    Units: calibrated tokens, tools included; `tokens_before` is the whole transcript. `kept_prefix_tokens` is the
+    Units: calibrated tokens, tools included; `tokens_before` is the whole transcript; `raw_tokens` is the prompt's
+    uncalibrated count. `kept_prefix_tokens` is the
     part, from the start, that is the transcript's own, which a provider's cache may hold. `applied` names what was
     done now; `edits_in_force` counts the edits that were there before (`sticky=True`). `floor` lists the rungs of the
     floor, `rejected` the summaries and strategies that were not taken, with why. `is_estimate` marks a plan made
@@ -23,6 +24,7 @@ class Plan(msgspec.Struct, frozen=True):
     """
 
     length: int
+    raw_tokens: int = 0
     edits: tuple[Edit, ...] = ()
     tokens_before: int = 0
     tokens_after: int = 0

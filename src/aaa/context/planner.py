@@ -6,6 +6,7 @@ stored summary, edits in force ─▶ above the trigger? ─▶ strategies, down
 """
 
 from collections.abc import Awaitable, Generator, Sequence
+from functools import cached_property
 from math import floor
 from typing import Any
 
@@ -65,21 +66,28 @@ class Planning:
         """
         self._refuse_impossible()
         start = self._starting_edits()
+        if not start and self.pressure == 1 and self._size_of(self._whole_raw) <= self.settings.trigger_tokens:
+            return self._untouched()
         work = self._work(start)
-        size = self._size_before(work)
+        size = self._size_of(work.raw)
         if size > self.settings.trigger_tokens or self.pressure < 1:
-            self.measure.ratio = size / work.raw  # so that an anchored size governs what follows
+            self.measure.ratio = size / max(work.raw, 1)  # so that an anchored size governs what follows
             yield from self._compact(work, size)
         return self._plan(work, start)
+
+    def _untouched(self) -> Plan:
+        raw = self._whole_raw
+        size = self.measure.size(raw)
+        return Plan(len(self.transcript), raw, tokens_before=size, tokens_after=size, kept_prefix_tokens=size)
+
+    @cached_property
+    def _whole_raw(self) -> int:
+        return self.measure.total(self.transcript.tokens(), self.transcript)
 
     @property
     def fixed_tokens(self) -> int:
         """Calibrated tokens of head and tools, which no strategy makes smaller."""
         return self.measure.size(self.measure.tools_raw + self._head_raw())
-
-    def raw_of(self, items: Sequence[Item]) -> int:
-        """Raw tokens of a prompt, tools included."""
-        return self.measure.total(sum(item.raw for item in items), [item.message for item in items])
 
     def _refuse_impossible(self) -> None:
         """Head and tools alone above the budget can never fit: say so on the first call."""
@@ -119,11 +127,12 @@ class Planning:
             record=self.record,
         )
 
-    def _size_before(self, work: Work) -> int:
+    def _size_of(self, raw: int) -> int:
+        """The size of the prompt before anything is done: anchored where the provider has reported its beginning."""
         anchor = self.anchor
         if anchor is None or not self._holds(anchor):
-            return work.tokens
-        return anchor.reported + self.measure.size(work.raw - anchor.raw)
+            return self.measure.size(raw)
+        return anchor.reported + self.measure.size(raw - anchor.raw)
 
     def _holds(self, anchor: Anchor) -> bool:
         return (
@@ -185,11 +194,11 @@ class Planning:
     def _plan(self, work: Work, start: list[Edit]) -> Plan:
         changed = bool(work.applied or self.rungs)
         stored = ["stored_summary"] if self.record is not None and not self.settings.is_sticky else []
-        whole = self.measure.total(self.transcript.tokens(), self.transcript)
         return Plan(
             length=work.length,
+            raw_tokens=work.raw,
             edits=work.edits() if changed else tuple(start),
-            tokens_before=self.measure.size(whole),
+            tokens_before=self.measure.size(self._whole_raw),
             tokens_after=work.tokens,
             kept_prefix_tokens=self.measure.size(self.measure.tools_raw + _kept_raw(work)),
             applied=(*stored, *work.applied, *(f"floor({rung})" for rung in self.rungs)),

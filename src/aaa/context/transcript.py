@@ -11,6 +11,7 @@ as one that it has seen grow, so that a plain list costs only what is new in it.
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import islice
 from operator import is_
+from threading import Lock
 from typing import overload
 
 from aaa.context.groups import head_length
@@ -19,15 +20,29 @@ from aaa.messages import EMPTY_DIGEST, Message, chain, digest
 __all__ = ["Transcript", "TranscriptCache"]
 
 
+class _Columns:
+    """The growing lists that transcripts of one conversation share; each sees as many rows as it is long."""
+
+    def __init__(self) -> None:
+        self.messages: list[Message] = []
+        self.digests: list[str] = []
+        self.sums: list[int] = [0]
+        self.chain: list[str] = [EMPTY_DIGEST]
+
+    def copy(self, length: int) -> "_Columns":
+        other = _Columns()
+        other.messages, other.digests = self.messages[:length], self.digests[:length]
+        other.sums, other.chain = self.sums[: length + 1], self.chain[: length + 1]
+        return other
+
+
 class Transcript(Sequence[Message]):
     """A sequence of messages that only grows. `count` gives the raw tokens of one message."""
 
     def __init__(self, messages: Iterable[Message] = (), *, count: Callable[[Message], int]) -> None:
         self._count = count
-        self._messages: list[Message] = []
-        self._digests: list[str] = []
-        self._sums: list[int] = [0]
-        self._chain: list[str] = [EMPTY_DIGEST]
+        self._columns = _Columns()
+        self._length = 0
         self.extend(messages)
 
     @overload
@@ -35,21 +50,27 @@ class Transcript(Sequence[Message]):
     @overload
     def __getitem__(self, index: slice) -> list[Message]: ...
     def __getitem__(self, index: int | slice) -> Message | list[Message]:
-        return self._messages[index]
+        if isinstance(index, slice):
+            return [self._columns.messages[i] for i in range(*index.indices(self._length))]
+        return self._columns.messages[range(self._length)[index]]
 
     def __len__(self) -> int:
-        return len(self._messages)
+        return self._length
 
     def __iter__(self) -> Iterator[Message]:
-        return iter(self._messages)
+        return islice(self._columns.messages, self._length)
 
-    def append(self, message: Message, message_digest: str | None = None) -> None:
-        """Add a message; `message_digest` saves hashing it again. Cost: O(size of the message)."""
-        known = message_digest or digest(message)
-        self._messages.append(message)
-        self._digests.append(known)
-        self._sums.append(self._sums[-1] + self._count(message))
-        self._chain.append(chain(self._chain[-1], known))
+    def append(self, message: Message) -> None:
+        """Add a message. Cost: O(size of the message), once."""
+        columns = self._columns
+        if len(columns.messages) > self._length:  # another transcript went on from here
+            columns = self._columns = columns.copy(self._length)
+        message_digest = digest(message)
+        columns.digests.append(message_digest)
+        columns.sums.append(columns.sums[-1] + self._count(message))
+        columns.chain.append(chain(columns.chain[-1], message_digest))
+        columns.messages.append(message)
+        self._length += 1
 
     def extend(self, messages: Iterable[Message]) -> None:
         """Add messages in order."""
@@ -58,51 +79,43 @@ class Transcript(Sequence[Message]):
 
     def tokens(self, start: int = 0, stop: int | None = None) -> int:
         """Raw tokens of the messages [start, stop). Cost: O(1)."""
-        return self._sums[len(self) if stop is None else stop] - self._sums[start]
+        return self._columns.sums[self._length if stop is None else stop] - self._columns.sums[start]
 
     def digest(self, length: int | None = None) -> str:
         """The chained digest of the first `length` messages, all by default. Cost: O(1)."""
-        return self._chain[len(self) if length is None else length]
+        return self._columns.chain[self._length if length is None else length]
 
     def message_digest(self, index: int) -> str:
         """The digest of one message. Cost: O(1)."""
-        return self._digests[index]
+        return self._columns.digests[index]
 
     @property
     def head(self) -> int:
         """How many messages the head has: leading system messages, then the task if a user states it."""
-        return head_length(self._messages)
-
-    def fork(self, length: int) -> "Transcript":
-        """A new transcript of the first `length` messages. Cost: pointer copies only."""
-        other = Transcript(count=self._count)
-        other._messages = self._messages[:length]
-        other._digests = self._digests[:length]
-        other._sums = self._sums[: length + 1]
-        other._chain = self._chain[: length + 1]
-        return other
+        return head_length(self)
 
     def follow(self, messages: Sequence[Message]) -> "Transcript":
-        """The transcript of `messages`: this one, grown, if it is their beginning; else a fork at the difference.
+        """The transcript of `messages`, sharing with this one what begins alike; this one stays as it is.
 
-        Messages are the same if they are one object, or equal in digest, pin and kind. Cost: O(what is new).
+        Messages are the same if they are one object, or equal in digest, pin and kind. Cost: O(what is new), and a
+        pointer comparison.
         """
-        shared = self._shared(messages)
-        grown = self if shared == len(self) else self.fork(shared)
-        grown.extend(islice(messages, shared, None))
-        return grown
+        other = Transcript(count=self._count)
+        other._columns, other._length = self._columns, self._shared(messages)
+        other.extend(islice(messages, other._length, None))
+        return other
 
     def _shared(self, messages: Sequence[Message]) -> int:
-        if len(messages) >= len(self) and all(map(is_, self._messages, messages)):
+        if len(messages) >= len(self) and all(map(is_, self, messages)):
             return len(self)
-        for index, (mine, other) in enumerate(zip(self._messages, messages, strict=False)):
+        for index, (mine, other) in enumerate(zip(self, messages, strict=False)):
             if mine is not other and not self._is_same(index, other):
                 return index
         return min(len(self), len(messages))
 
     def _is_same(self, index: int, other: Message) -> bool:
-        mine = self._messages[index]
-        return (mine.pinned, mine.kind, self._digests[index]) == (other.pinned, other.kind, digest(other))
+        mine = self._columns.messages[index]
+        return (mine.pinned, mine.kind, self.message_digest(index)) == (other.pinned, other.kind, digest(other))
 
 
 class TranscriptCache:
@@ -111,15 +124,15 @@ class TranscriptCache:
     def __init__(self, count: Callable[[Message], int], size: int = 8) -> None:
         self._count = count
         self._size = size
+        self._lock = Lock()  # transcripts share lists: they grow one at a time
         self._recent: list[Transcript] = []
 
     def transcript_of(self, messages: Sequence[Message]) -> Transcript:
         """The transcript of `messages`. Cost: O(what is new since they were last seen), and a pointer comparison."""
-        known = next((t for t in self._recent if len(t) and len(messages) and _is_start(t, messages)), None)
-        transcript = Transcript(messages, count=self._count) if known is None else known.follow(messages)
-        if known is not None:
-            self._recent.remove(known)
-        self._recent = [transcript, *self._recent][: self._size]
+        with self._lock:
+            known = next((t for t in self._recent if len(t) and len(messages) and _is_start(t, messages)), None)
+            transcript = Transcript(messages, count=self._count) if known is None else known.follow(messages)
+            self._recent = [transcript, *(t for t in self._recent if t is not known)][: self._size]
         return transcript
 
 

@@ -9,7 +9,7 @@ import tempfile
 from collections.abc import Callable, Sequence
 from hashlib import sha1
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from aaa.context.counters.protocol import arguments_text, tools_text
 from aaa.messages import Message, ToolSpec
@@ -87,7 +87,7 @@ def _tiktoken(encoding: str) -> Callable[[str], int] | None:
         from tiktoken import get_encoding  # pyright: ignore[reportMissingImports, reportUnknownVariableType]
     except ImportError:
         return None
-    encoder: Any = get_encoding(encoding)
+    encoder = cast("Any", get_encoding(encoding))
     return lambda text: len(encoder.encode_ordinary(_without_surrogates(text)))
 
 
