@@ -5,14 +5,41 @@
     │   └── ContextFloorError     the conversation cannot be made to fit
     ├── WireError                 input that is not in the provider's format
     ├── ToolArgumentsError        a model wrote tool arguments that are not a JSON object
-    └── StateError                saved state that cannot be read
+    ├── ToolDefinitionError       a function that cannot be made a tool
+    ├── StateError                saved state that cannot be read
+    └── RunError
+        ├── UnknownRunError       no run of that id
+        ├── StoreError            a store that cannot be opened, read or written
+        │   ├── StoreInUseError   another process drives this database
+        │   ├── ConflictError     an append that came second
+        │   └── SupersededError   a claim that came second
+        ├── NonDeterminismError   a resumed algorithm asked for something else than is recorded
+        ├── EffectError           an effect of a run failed for good; raised into the algorithm
+        └── OutOfTurnsError       an algorithm used all the turns it may take
 
 Each is built from fields that it keeps, says what failed with numbers, and what to do. None holds message text.
 """
 
 from collections.abc import Sequence
 
-__all__ = ["AaaError", "ContextError", "ContextFloorError", "StateError", "ToolArgumentsError", "WireError"]
+__all__ = [
+    "AaaError",
+    "ConflictError",
+    "ContextError",
+    "ContextFloorError",
+    "EffectError",
+    "NonDeterminismError",
+    "OutOfTurnsError",
+    "RunError",
+    "StateError",
+    "StoreError",
+    "StoreInUseError",
+    "SupersededError",
+    "ToolArgumentsError",
+    "ToolDefinitionError",
+    "UnknownRunError",
+    "WireError",
+]
 
 
 class AaaError(Exception):
@@ -85,5 +112,90 @@ class ToolArgumentsError(AaaError):
         super().__init__(f"arguments of call {call_id!r} to tool {tool!r} are not a JSON object: {problem}")
 
 
+class ToolDefinitionError(AaaError):
+    """A function that cannot be made a tool: no name, a parameter without a type, or one that has no JSON schema."""
+
+
 class StateError(AaaError):
     """Saved state cannot be read: not JSON, of an unknown version, or with fields of the wrong type."""
+
+
+class RunError(AaaError):
+    """A run, or what keeps it, failed."""
+
+
+class UnknownRunError(RunError):
+    """There is no run of this id."""
+
+    def __init__(self, run_id: str) -> None:
+        self.run_id = run_id
+        super().__init__(f"there is no run {run_id!r}")
+
+
+class StoreError(RunError):
+    """A store cannot be opened, read or written; nothing of the failed operation is in it."""
+
+
+class StoreInUseError(StoreError):
+    """Another process drives the runs of this database; `holder` says which."""
+
+    def __init__(self, path: str, holder: str) -> None:
+        self.path = path
+        self.holder = holder
+        super().__init__(f"{path} is driven by {holder}; one process drives a database at a time, any number may read")
+
+
+class ConflictError(StoreError):
+    """An append came second: the log's head or the run's epoch is not what the writer knew."""
+
+    def __init__(self, run_id: str, *, expected_seq: int, head: int, epoch: int | None, current_epoch: int) -> None:
+        self.run_id = run_id
+        self.expected_seq = expected_seq
+        self.head = head
+        self.epoch = epoch
+        self.current_epoch = current_epoch
+        ours = f"after event {expected_seq} in epoch {epoch}"
+        super().__init__(f"append to run {run_id!r} {ours}, but it has {head} events and epoch {current_epoch}")
+
+
+class SupersededError(StoreError):
+    """A claim came second: the run is driven under a newer token."""
+
+    def __init__(self, run_id: str, *, token: int, epoch: int) -> None:
+        self.run_id = run_id
+        self.token = token
+        self.epoch = epoch
+        super().__init__(f"claim of run {run_id!r} with token {token}, but epoch {epoch} is in force")
+
+
+class NonDeterminismError(RunError):
+    """A resumed algorithm asked for something else than its log records at that step."""
+
+    def __init__(self, run_id: str, *, key: str, recorded: str, requested: str) -> None:
+        self.run_id = run_id
+        self.key = key
+        self.recorded = recorded
+        self.requested = requested
+        super().__init__(
+            f"run {run_id!r}, step {key}: the log records {recorded}, the algorithm now asks for {requested}. "
+            "Resume it with the version that started it, or branch on run.version(name)."
+        )
+
+
+class EffectError(RunError):
+    """An effect of a run failed for good. `kind` is the class of the original error, as recorded."""
+
+    def __init__(self, key: str, *, kind: str, problem: str) -> None:
+        self.key = key
+        self.kind = kind
+        self.problem = problem
+        super().__init__(f"step {key} failed with {kind}: {problem}")
+
+
+class OutOfTurnsError(RunError):
+    """An algorithm used all the turns it may take; `value` is what it has so far."""
+
+    def __init__(self, turns: int, value: object = None) -> None:
+        self.turns = turns
+        self.value = value
+        super().__init__(f"no answer within {turns} turns; raise max_turns, or give the run a smaller task")

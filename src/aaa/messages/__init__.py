@@ -5,11 +5,15 @@ Everything is frozen, compared by value and hashable, so a conversation can be a
 
 from aaa.messages.client import LLMClient, LLMRequest, LLMResponse, Usage
 from aaa.messages.digest import EMPTY_DIGEST, chain, digest
+from aaa.messages.effects import Effects, Handler, Host
 from aaa.messages.message import Message, OpaquePart, Part, TextPart, ToolCall, ToolSpec, with_text
 from aaa.messages.pairing import Pairing, pair
 
 __all__ = [
     "EMPTY_DIGEST",
+    "Effects",
+    "Handler",
+    "Host",
     "LLMClient",
     "LLMRequest",
     "LLMResponse",

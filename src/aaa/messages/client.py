@@ -14,7 +14,7 @@ from aaa.messages.message import Message, ToolSpec
 __all__ = ["LLMClient", "LLMRequest", "LLMResponse", "Usage"]
 
 
-class Usage(msgspec.Struct, frozen=True):
+class Usage(msgspec.Struct, frozen=True, omit_defaults=True):
     """Tokens of one call as the provider reported them; 0 where it said nothing.
 
     Cached tokens are always counted inside `prompt_tokens`. `total_tokens` is the sum unless reported otherwise.

@@ -16,14 +16,14 @@ from aaa.errors import ToolArgumentsError
 __all__ = ["Message", "OpaquePart", "Part", "TextPart", "ToolCall", "ToolSpec", "with_text"]
 
 
-class TextPart(msgspec.Struct, frozen=True, cache_hash=True, tag_field="part", tag="text"):
+class TextPart(msgspec.Struct, frozen=True, cache_hash=True, omit_defaults=True, tag_field="part", tag="text"):
     """A piece of text inside a message that has parts."""
 
     text: str
     extra: str = ""
 
 
-class OpaquePart(msgspec.Struct, frozen=True, cache_hash=True, tag_field="part", tag="opaque"):
+class OpaquePart(msgspec.Struct, frozen=True, cache_hash=True, omit_defaults=True, tag_field="part", tag="opaque"):
     """Anything but text, as the JSON text that came in; `type` is the provider's name for it."""
 
     type: str
@@ -33,7 +33,7 @@ class OpaquePart(msgspec.Struct, frozen=True, cache_hash=True, tag_field="part",
 Part = TextPart | OpaquePart
 
 
-class ToolCall(msgspec.Struct, frozen=True, cache_hash=True):
+class ToolCall(msgspec.Struct, frozen=True, cache_hash=True, omit_defaults=True):
     """A model's wish to run a tool. `arguments_json` is the text the model wrote, valid or not."""
 
     id: str
@@ -58,7 +58,7 @@ class ToolCall(msgspec.Struct, frozen=True, cache_hash=True):
         return cast("dict[str, Any]", value)
 
 
-class ToolSpec(msgspec.Struct, frozen=True, cache_hash=True):
+class ToolSpec(msgspec.Struct, frozen=True, cache_hash=True, omit_defaults=True):
     """A tool as a model is told of it; `parameters_json` is a JSON schema."""
 
     name: str
@@ -72,7 +72,7 @@ class ToolSpec(msgspec.Struct, frozen=True, cache_hash=True):
         return msgspec.json.decode(self.parameters_json, type=dict[str, Any])
 
 
-class Message(msgspec.Struct, frozen=True, cache_hash=True):
+class Message(msgspec.Struct, frozen=True, cache_hash=True, omit_defaults=True):
     """One item of a conversation.
 
     `role` is "system", "developer", "user", "assistant" or "tool"; unknown roles pass through. `kind` marks messages

@@ -1,0 +1,58 @@
+"""What a handler may do to the run it works for.
+
+Handlers of model and tool calls stand below the runtime and apart from each other; this is all they see of it.
+"""
+
+from collections.abc import Mapping
+from typing import Any, Protocol
+
+__all__ = ["Effects", "Handler", "Host"]
+
+
+class Effects(Protocol):
+    """One effect of one run, seen from its handler.
+
+    `key` is the effect's place in the run ("4", "4.1"), the same on every attempt; `attempt` counts from 1 and is
+    above 1 when an earlier attempt was interrupted, so its outcome is not known.
+    """
+
+    @property
+    def run_id(self) -> str: ...
+    @property
+    def key(self) -> str: ...
+    @property
+    def attempt(self) -> int: ...
+
+    @property
+    def idempotency_key(self) -> str:
+        """`run_id:key`: what makes a repeated call recognisable to whoever receives it."""
+        ...
+
+    @property
+    def memory(self) -> dict[str, Any]:
+        """What the handlers of this run keep between its effects; rebuilt by `replay` on resume."""
+        ...
+
+    async def emit(self, type: str, data: Mapping[str, Any]) -> None:
+        """Append an event to the run's log now."""
+        ...
+
+
+class Handler(Protocol):
+    """Performs one kind of effect ("llm", "tool")."""
+
+    async def handle(self, effects: Effects, request: Any) -> dict[str, Any]:
+        """Do it; the result is the data of the `…completed` event. An exception becomes `…failed`."""
+        ...
+
+    def replay(self, effects: Effects, request: Any, events: list[tuple[str, dict[str, Any]]]) -> None:
+        """Take note of an effect that is recorded: `events` are (type, data) of what was logged under its key."""
+        ...
+
+
+class Host(Protocol):
+    """What a handler attaches itself to."""
+
+    def attach(self, kind: str, handler: Handler) -> None:
+        """Let `handler` perform the effects of `kind`; replaces an earlier one."""
+        ...

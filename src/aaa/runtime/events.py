@@ -1,0 +1,52 @@
+"""Events: the facts of a run, in order. A run is its log; everything else is a fold of it.
+
+| type | says | data |
+|---|---|---|
+| aaa.run.started | a run was asked for | algorithm, version, input, budget, config |
+| aaa.llm.requested | a model is about to be called | key, conv {prev, keep, delta}, model, params |
+| aaa.llm.completed | it replied | key, message, usage, cost, finish_reason; context if the prompt was compacted |
+| aaa.llm.failed | it did not | key, error {type, message} |
+| aaa.tool.requested | a tool is about to run | key, call |
+| aaa.tool.completed | it returned | key, content |
+| aaa.tool.failed | it did not, and the model is told | key, content, error |
+| aaa.step.requested, .completed, .failed | any other recorded effect | key, name, value or error |
+| aaa.context.summary | a summary was written | key, record, tokens_spent, cost |
+| aaa.context.edited | the edits in force changed | key, added, removed |
+| aaa.run.waiting | the run waits | key, name, wake_at |
+| aaa.run.received | somebody sent it something | name, data |
+| aaa.run.cancel_requested | somebody wants it ended | |
+| aaa.run.completed | it ended | status, value, error |
+
+`version` is that of the data's shape; old ones always load. Times are seconds since 1970, UTC.
+"""
+
+from typing import Any
+
+import msgspec
+
+__all__ = ["VERSION", "Event", "event_from_json", "event_to_json"]
+
+VERSION = 1
+
+
+class Event(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """One fact. `seq` counts from 1 within its run and is 0 before it is stored; `id` tells a repeated append apart."""
+
+    type: str
+    data: dict[str, Any]
+    id: str
+    at: float
+    run_id: str = ""
+    seq: int = 0
+    epoch: int = 0
+    version: int = VERSION
+
+
+def event_to_json(event: Event) -> str:
+    """The event as JSON text."""
+    return msgspec.json.encode(event).decode()
+
+
+def event_from_json(text: str | bytes) -> Event:
+    """Read an event of any version."""
+    return msgspec.json.decode(text, type=Event)
