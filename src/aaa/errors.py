@@ -2,7 +2,8 @@
 
     AaaError
     ├── ContextError
-    │   └── ContextFloorError     the conversation cannot be made to fit
+    │   ├── ContextFloorError     the conversation cannot be made to fit
+    │   └── ContextOverflowError  a provider refused a prompt as too large
     ├── WireError                 input that is not in the provider's format
     ├── ToolArgumentsError        a model wrote tool arguments that are not a JSON object
     ├── ToolDefinitionError       a function that cannot be made a tool
@@ -27,6 +28,7 @@ __all__ = [
     "ConflictError",
     "ContextError",
     "ContextFloorError",
+    "ContextOverflowError",
     "EffectError",
     "NonDeterminismError",
     "OutOfTurnsError",
@@ -88,6 +90,16 @@ class ContextFloorError(ContextError):
             items = ", ".join(f"message {index} ({role}) {tokens:,}" for index, role, tokens in self.largest)
             text += f" Largest: {items}."
         return text + " Raise max_input_tokens, lower reserve_output, or shorten the largest of these."
+
+
+class ContextOverflowError(ContextError):
+    """A provider refused a prompt as too large. `limit` and `requested` are its own numbers, None if it gave none."""
+
+    def __init__(self, problem: str = "", *, limit: int | None = None, requested: int | None = None) -> None:
+        self.limit = limit
+        self.requested = requested
+        numbers = f" (limit {limit}, requested {requested})" if limit or requested else ""
+        super().__init__((problem or "the prompt is larger than the model's window") + numbers)
 
 
 class WireError(AaaError):

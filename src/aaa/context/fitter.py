@@ -130,6 +130,19 @@ class PromptFitter:
         if sent.length:
             self._anchor = msgspec.structs.replace(sent, reported=reported)
 
+    @property
+    def sent(self) -> Anchor | None:
+        """What was fitted last and not yet recorded; enough, with its usage, for `replay`."""
+        return self._sent
+
+    def replay(self, sent: Anchor, edits: Sequence[Edit], *, has_new_edits: bool, reported: int) -> None:
+        """Be as after a fit whose prompt was `sent`, with `edits`, and for which `reported` tokens were counted."""
+        self.book.keep((), edits if self.policy.sticky else None)
+        if has_new_edits:
+            self._anchor = None
+        self._sent = sent
+        self.record(reported)
+
     def _planning(self, conversation: Conversation, model: str | None, pressure: float) -> Planning:
         return self.policy.planning(
             self._cache.transcript_of(conversation.messages),

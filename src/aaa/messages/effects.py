@@ -17,11 +17,19 @@ class Effects(Protocol):
     """
 
     @property
-    def run_id(self) -> str: ...
+    def run_id(self) -> str:
+        """The run."""
+        ...
+
     @property
-    def key(self) -> str: ...
+    def key(self) -> str:
+        """The effect's place in the run."""
+        ...
+
     @property
-    def attempt(self) -> int: ...
+    def attempt(self) -> int:
+        """Which try at this effect it is."""
+        ...
 
     @property
     def idempotency_key(self) -> str:
@@ -33,8 +41,17 @@ class Effects(Protocol):
         """What the handlers of this run keep between its effects; rebuilt by `replay` on resume."""
         ...
 
+    @property
+    def conversation(self) -> str:
+        """Which conversation of the run a model call belongs to: the key of the first call of it."""
+        ...
+
+    def note(self, type: str, data: Mapping[str, Any]) -> None:
+        """Append an event to the run's log together with the effect's result."""
+        ...
+
     async def emit(self, type: str, data: Mapping[str, Any]) -> None:
-        """Append an event to the run's log now."""
+        """Append an event to the run's log now; durable on return."""
         ...
 
 
@@ -42,7 +59,10 @@ class Handler(Protocol):
     """Performs one kind of effect ("llm", "tool")."""
 
     async def handle(self, effects: Effects, request: Any) -> dict[str, Any]:
-        """Do it; the result is the data of the `…completed` event. An exception becomes `…failed`."""
+        """Do it; the result is the data of the `…completed` event, or of `…failed` if it has the key `error`.
+
+        An exception becomes `…failed` too, and is raised into the algorithm as `EffectError`.
+        """
         ...
 
     def replay(self, effects: Effects, request: Any, events: list[tuple[str, dict[str, Any]]]) -> None:

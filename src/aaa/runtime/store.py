@@ -5,7 +5,8 @@
     append   compare-and-set on head and epoch: all of the events, or none and `ConflictError`
 
 An append whose outcome is not known (the connection died after the commit) is settled by reading: if the events after
-`expected_seq` have our ids, it succeeded.
+`expected_seq` have our ids, it succeeded. `settled` does that; so do stores themselves where they can, so that an error
+from `append` means that nothing was written. A task cancelled while it awaits an append knows nothing: it may be there.
 """
 
 from collections.abc import AsyncIterator, Sequence
@@ -13,9 +14,10 @@ from typing import Protocol
 
 import msgspec
 
+from aaa.errors import UnknownRunError
 from aaa.runtime.events import Event
 
-__all__ = ["EventStore", "RunInfo"]
+__all__ = ["EventStore", "RunInfo", "settled"]
 
 
 class RunInfo(msgspec.Struct, frozen=True, kw_only=True):
@@ -80,3 +82,12 @@ class EventStore(Protocol):
     async def close(self) -> None:
         """Finish what is being written and let go of files; further calls fail."""
         ...
+
+
+async def settled(store: EventStore, run_id: str, expected_seq: int, events: Sequence[Event]) -> bool:
+    """Whether these events stand after `expected_seq`: how an append of unknown outcome is settled, by their ids."""
+    try:
+        stored = await store.read(run_id, after=expected_seq)
+    except UnknownRunError:
+        return False
+    return [event.id for event in stored[: len(events)]] == [event.id for event in events]

@@ -1,0 +1,168 @@
+"""The handler of model calls: fits each request to the window, calls the model, records what reproduces the prompt.
+
+    conversation ─▶ fitter ─▶ prompt ─▶ client ─▶ reply
+                      │ aaa.context.summary           │ aaa.context.edited, aaa.llm.completed {context, sent, usage}
+
+The log keeps the logical conversation, the provider gets the view. What a fitter knows is a fold of the log, so a
+resumed run sends the same bytes.
+"""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from dataclasses import asdict
+from typing import Any
+
+import msgspec
+
+from aaa.context import ContextPolicy, Prepared, PromptFitter, SummaryRecord
+from aaa.context.anchor import Anchor
+from aaa.context.edits import Edit
+from aaa.errors import ContextOverflowError
+from aaa.llm.retry import RetryPolicy
+from aaa.messages import Effects, Host, LLMClient, LLMRequest, LLMResponse, Message
+
+__all__ = ["LLMHandler"]
+
+_OVERFLOW_PRESSURE = 0.5  # after an overflow: the conversation is taken to be twice as large as estimated
+
+
+class LLMHandler:
+    """Calls `client` for the runs of an engine; with `context=policy` each request is made to fit first.
+
+    After an overflow reported by the provider the request is prepared once more under pressure and sent again; a
+    second overflow fails the call. Transient faults are retried by `retry`.
+    """
+
+    def __init__(
+        self,
+        client: LLMClient,
+        *,
+        context: ContextPolicy | None = None,
+        retry: RetryPolicy | None = None,
+        sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
+    ) -> None:
+        self.client = client
+        self.context = context
+        self.retry = retry or RetryPolicy()
+        self._sleep = sleep
+
+    def attach(self, host: Host) -> None:
+        """Perform the model calls of `host`, an engine."""
+        host.attach("llm", self)
+
+    @property
+    def knows_cost(self) -> bool:
+        """Whether replies carry a cost, so that a `max_cost` can be kept."""
+        return bool(getattr(self.client, "knows_cost", False))
+
+    async def handle(self, effects: Effects, request: LLMRequest) -> dict[str, Any]:
+        """Fit, call, and return the data of `aaa.llm.completed`."""
+        if self.context is None:
+            return _completed(await self._call(request))
+        view = self._view(effects)
+        prompt = await self._fit(effects, view, request, 1.0)
+        try:
+            response = await self._call(_fitted(request, prompt))
+        except ContextOverflowError:
+            prompt = await self._fit(effects, view, request, _OVERFLOW_PRESSURE)
+            response = await self._call(_fitted(request, prompt))
+        sent = view.fitter.sent
+        view.fitter.record(response.usage)
+        return _completed(response) | view.described(effects, prompt, sent)
+
+    def replay(self, effects: Effects, request: LLMRequest, events: list[tuple[str, dict[str, Any]]]) -> None:
+        """Fold what an earlier process recorded of this call."""
+        if self.context is not None:
+            self._view(effects).fold(events)
+
+    def _view(self, effects: Effects) -> "_View":
+        views: dict[str, _View] = effects.memory.setdefault("llm", {})
+        if effects.conversation not in views:
+            assert self.context is not None
+            views[effects.conversation] = _View(self.context)
+        return views[effects.conversation]
+
+    async def _fit(self, effects: Effects, view: "_View", request: LLMRequest, pressure: float) -> Prepared:
+        prompt = await view.fitter.fit(request.messages, tools=request.tools, model=request.model, pressure=pressure)
+        for record in prompt.new_summaries:
+            spent = {"tokens_spent": prompt.tokens_spent, "cost": prompt.cost}
+            first = record is prompt.new_summaries[0]
+            await effects.emit("aaa.context.summary", {"record": asdict(record), **(spent if first else {})})
+        return prompt
+
+    async def _call(self, request: LLMRequest) -> LLMResponse:
+        attempt = 1
+        while True:
+            try:
+                return await self.client.complete(request)
+            except Exception as error:
+                wait = self.retry.seconds_before(attempt, error)
+                if wait is None:
+                    raise
+            await self._sleep(wait)
+            attempt += 1
+
+
+class _View:
+    """What is known of one conversation of one run: its fitter, and the edits as the log has them."""
+
+    def __init__(self, policy: ContextPolicy) -> None:
+        self.fitter = PromptFitter(policy)
+        self._is_sticky = policy.sticky
+        self._edits: dict[Edit, None] = {}
+
+    def described(self, effects: Effects, prompt: Prepared, sent: Anchor | None) -> dict[str, Any]:
+        """What reproduces the prompt; edits are noted as the difference to those of the call before."""
+        assert prompt.plan is not None
+        edits = dict.fromkeys(prompt.plan.edits)
+        added = [edit for edit in edits if edit not in self._edits]
+        removed = [[edit.action, edit.index] for edit in self._edits if edit not in edits]
+        if added or removed:
+            effects.note("aaa.context.edited", {"added": added, "removed": removed})
+        self._edits = edits
+        data: dict[str, Any] = {"sent": sent, "tokens": prompt.plan.tokens_after}
+        return data | ({"context": prompt.report} if prompt.report else {})
+
+    def fold(self, events: list[tuple[str, dict[str, Any]]]) -> None:
+        """Take in the events of one call."""
+        for type_, data in events:
+            if type_ == "aaa.context.summary":
+                self.fitter.book.add(msgspec.convert(data["record"], SummaryRecord))
+            elif type_ == "aaa.context.edited":
+                self._edits = edits_after(self._edits, data)
+            elif type_ == "aaa.llm.completed" and data.get("sent"):
+                self._fold_completed(data)
+
+    def _fold_completed(self, data: dict[str, Any]) -> None:
+        report: dict[str, Any] = data.get("context") or {}
+        applied: list[str] = report.get("applied", [])
+        usage: dict[str, Any] = data.get("usage") or {}
+        self.fitter.replay(
+            msgspec.convert(data["sent"], Anchor),
+            list(self._edits),
+            has_new_edits=any(name != "stored_summary" for name in applied),
+            reported=usage.get("prompt_tokens", 0),
+        )
+
+
+def edits_after(edits: dict[Edit, None], data: dict[str, Any]) -> dict[Edit, None]:
+    """The edits of a prompt, from those of the one before and an `aaa.context.edited` event, in order."""
+    removed = {(action, index) for action, index in data["removed"]}
+    kept = [edit for edit in edits if (edit.action, edit.index) not in removed]
+    added = msgspec.convert(data["added"], list[Edit])
+    return dict.fromkeys(sorted([*kept, *added], key=lambda edit: edit.index))
+
+
+def _fitted(request: LLMRequest, prompt: Prepared) -> LLMRequest:
+    return msgspec.structs.replace(request, messages=tuple(prompt.messages))
+
+
+def _completed(response: LLMResponse) -> dict[str, Any]:
+    message: Message = response.message
+    return {
+        "message": message,
+        "usage": response.usage,
+        "model": response.model,
+        "finish_reason": response.finish_reason,
+        "cost": response.cost,
+    }

@@ -1,0 +1,165 @@
+"""The front door: start runs, resume them, look at them, delete them."""
+
+import logging
+from collections.abc import Awaitable, Callable, Iterable
+from typing import Any
+from uuid import uuid4
+
+import msgspec
+
+from aaa.errors import RunError
+from aaa.messages import Handler
+from aaa.runtime.budget import Budget
+from aaa.runtime.dispatch import Dispatcher, LocalDispatcher
+from aaa.runtime.drive import drive, started_event
+from aaa.runtime.events import Event
+from aaa.runtime.handle import RunHandle
+from aaa.runtime.log import Redact
+from aaa.runtime.outcome import Outcome
+from aaa.runtime.program import Algorithm, Program, name_of
+from aaa.runtime.store import EventStore
+from aaa.runtime.stores import MemoryEventStore
+
+__all__ = ["Engine"]
+
+_log = logging.getLogger("aaa.runtime")
+_FINAL = ("done", "failed", "cancelled", "out_of_turns", "out_of_budget", "past_deadline")
+
+
+class Engine:
+    """Drives runs in this process over `store`, in memory by default.
+
+    `redact` changes each event before it is stored; what an algorithm goes on with is what the log holds. `dispatcher`
+    makes a dispatcher out of the coroutine that drives one run. An engine closes the store it made itself, not yours.
+
+        async with Engine(store) as engine:
+            LLMHandler(client, context=policy).attach(engine)
+            outcome = await engine.run(algorithm, {"task": "…"})
+    """
+
+    def __init__(
+        self,
+        store: EventStore | None = None,
+        *,
+        redact: Redact | None = None,
+        dispatcher: Callable[[Callable[[str], Awaitable[Outcome]]], Dispatcher] = LocalDispatcher,
+    ) -> None:
+        self._owns_store = store is None
+        self.store: EventStore = MemoryEventStore() if store is None else store
+        self.program = Program(self.store, redact=redact, on_event=self._tell)
+        self._make_dispatcher = dispatcher
+        self._dispatcher: Dispatcher | None = None
+        self._listeners: list[Callable[[Event], None]] = []
+
+    async def __aenter__(self) -> "Engine":
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self.close()
+
+    @property
+    def dispatcher(self) -> Dispatcher:
+        """Where runs are driven; made on first use, inside the event loop."""
+        if self._dispatcher is None:
+            self._dispatcher = self._make_dispatcher(lambda run_id: drive(self.program, run_id))
+        return self._dispatcher
+
+    def attach(self, kind: str, handler: Handler) -> None:
+        """Let `handler` perform the effects of `kind` ("llm", "tool")."""
+        self.program.handlers[kind] = handler
+
+    def on_event(self, listener: Callable[[Event], None]) -> None:
+        """Call `listener` with each event once it is stored. What it raises is logged and changes nothing."""
+        self._listeners.append(listener)
+
+    async def start(
+        self, algorithm: Algorithm, input: Any, *, run_id: str | None = None, budget: Budget | None = None
+    ) -> RunHandle:
+        """Start a run, or get hold of it if one of this `run_id` exists.
+
+        Raises:
+            RunError: the existing run has another algorithm or another input.
+            ValueError: a `max_cost` that could not be kept, since no price is known.
+        """
+        self._require_price(budget)
+        run_id = run_id or uuid4().hex
+        self.program.algorithms[name_of(algorithm)] = algorithm
+        started = started_event(self.program, algorithm, input, budget)
+        if await self.store.submit(run_id, started):
+            self._tell(msgspec.structs.replace(started, run_id=run_id, seq=1))
+        else:
+            _require_same_run(run_id, started, (await self.store.read(run_id))[0])
+        await self.dispatcher.start(run_id)
+        return RunHandle(self, run_id)
+
+    async def run(
+        self, algorithm: Algorithm, input: Any, *, run_id: str | None = None, budget: Budget | None = None
+    ) -> Outcome:
+        """Start a run and wait for its end."""
+        return await (await self.start(algorithm, input, run_id=run_id, budget=budget)).result()
+
+    async def resume(self, run_id: str, algorithm: Algorithm | None = None) -> RunHandle:
+        """Go on with a run that was interrupted; `algorithm`, if it was not started or recovered here before.
+
+        Raises:
+            UnknownRunError: there is no such run.
+        """
+        if algorithm is not None:
+            self.program.algorithms[name_of(algorithm)] = algorithm
+        await self.dispatcher.start(run_id)
+        return RunHandle(self, run_id)
+
+    async def recover(self, algorithms: Iterable[Algorithm]) -> list[RunHandle]:
+        """Go on with every run that has not ended. Children go on with their parents.
+
+        A run that can not go on (unknown algorithm, or one that no longer matches its log) says so from
+        `handle.result()`; the others are not affected.
+        """
+        for algorithm in algorithms:
+            self.program.algorithms[name_of(algorithm)] = algorithm
+        handles: list[RunHandle] = []
+        for info in await self.store.runs():
+            if info.status in _FINAL:
+                continue
+            started = (await self.store.read(info.run_id))[0]
+            if started.data.get("parent") is None:
+                if started.data["algorithm"] not in self.program.algorithms:
+                    _log.warning("run %s is one of %s, not known here", info.run_id, started.data["algorithm"])
+                handles.append(await self.resume(info.run_id))
+        return handles
+
+    async def delete_run(self, run_id: str) -> bool:
+        """Delete a run and its children, with all they hold; False if there is none. A run under way is stopped."""
+        await self.dispatcher.cancel(run_id)
+        for info in await self.store.runs():
+            if info.run_id.startswith(f"{run_id}/"):
+                await self.store.delete(info.run_id)
+        return await self.store.delete(run_id)
+
+    async def close(self) -> None:
+        """Stop driving; runs that have not ended stay to be resumed."""
+        if self._dispatcher is not None:
+            await self._dispatcher.close()
+        if self._owns_store:
+            await self.store.close()
+
+    def _tell(self, event: Event) -> None:
+        for listener in self._listeners:
+            try:
+                listener(event)
+            except Exception as error:  # noqa: BLE001 - an onlooker must not stop a run
+                _log.error("an event listener raised %s at event %s", type(error).__name__, event.type)
+
+    def _require_price(self, budget: Budget | None) -> None:
+        handler = self.program.handlers.get("llm")
+        if budget is not None and budget.max_cost is not None and not getattr(handler, "knows_cost", False):
+            raise ValueError(
+                f"max_cost={budget.max_cost} cannot be kept: no price is known; "
+                "give LLMHandler(price=…), or limit max_tokens"
+            )
+
+
+def _require_same_run(run_id: str, asked: Event, existing: Event) -> None:
+    for field in ("algorithm", "input"):
+        if asked.data[field] != existing.data[field]:
+            raise RunError(f"run {run_id!r} exists with another {field}; a run id names one run")

@@ -1,0 +1,67 @@
+"""What a process brings to the runs it drives: algorithms, handlers, a store. Nothing of it is in a log."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any, Protocol, runtime_checkable
+
+from aaa.errors import RunError
+from aaa.messages import Handler
+from aaa.runtime.events import Event
+from aaa.runtime.log import Redact, RunLog
+from aaa.runtime.store import EventStore
+
+__all__ = ["Algorithm", "Program", "config_of", "name_of", "version_of"]
+
+
+class Algorithm(Protocol):
+    """A program over effects. It may have a `name` (its class's by default), a `version` and a `config()`.
+
+    What `config()` returns (JSON) is recorded when a run starts and given back as `run.config` on every resume: what
+    belongs there is what a run must keep when the program changes, such as its system prompt.
+    """
+
+    async def run(self, run: Any, input: Any) -> Any:
+        """Do the work; what it returns (JSON) is the outcome's value."""
+        ...
+
+
+@runtime_checkable
+class _Configured(Protocol):
+    def config(self) -> Any: ...
+
+
+def name_of(algorithm: object) -> str:
+    """The name under which runs of `algorithm` are recorded."""
+    return str(getattr(algorithm, "name", None) or type(algorithm).__name__)
+
+
+def version_of(algorithm: object) -> str:
+    """The version that is recorded beside the name, for those who read logs."""
+    return str(getattr(algorithm, "version", "1"))
+
+
+def config_of(algorithm: object) -> Any:
+    """What a run of `algorithm` keeps of it."""
+    return algorithm.config() if isinstance(algorithm, _Configured) else None
+
+
+@dataclass
+class Program:
+    """The parts of an engine that `drive` needs."""
+
+    store: EventStore
+    algorithms: dict[str, Algorithm] = field(default_factory=dict[str, Algorithm])
+    handlers: dict[str, Handler] = field(default_factory=dict[str, Handler])
+    redact: Redact | None = None
+    on_event: Callable[[Event], None] | None = None
+    live: dict[str, RunLog] = field(default_factory=dict[str, RunLog])
+
+    def handler(self, kind: str) -> Handler:
+        """The handler of `kind`.
+
+        Raises:
+            RunError: none is attached.
+        """
+        if kind not in self.handlers:
+            raise RunError(f"no handler for {kind!r} is attached to this engine; attached: {sorted(self.handlers)}")
+        return self.handlers[kind]

@@ -1,0 +1,49 @@
+"""Keys of effects: paths that are the same on every attempt, also in parallel branches.
+
+    run.llm            "0"
+    run.gather         "1"
+      branch 0         "1.0.0"  "1.0.1"
+      branch 1         "1.1.0"
+    run.tools          "2"      each call "2.0", "2.1"
+
+Outside `gather` one effect at a time: two at once would be numbered in an order that no replay repeats.
+"""
+
+from contextvars import ContextVar
+
+__all__ = ["Scope", "current_scope"]
+
+
+class Scope:
+    """One line of effects, numbered from 0."""
+
+    def __init__(self, path: str = "") -> None:
+        self.path = path
+        self._next = 0
+        self._busy_with = ""
+
+    def peek(self) -> str:
+        """The key that the next effect gets."""
+        return f"{self.path}{self._next}"
+
+    def enter(self, what: str) -> str:
+        """Begin an effect; returns its key.
+
+        Raises:
+            RuntimeError: another is under way in this line.
+        """
+        if self._busy_with:
+            raise RuntimeError(
+                f"run.{what} while run.{self._busy_with} is under way: concurrent effects need run.gather(…)"
+            )
+        key = self.peek()
+        self._next += 1
+        self._busy_with = what
+        return key
+
+    def leave(self) -> None:
+        """End the effect."""
+        self._busy_with = ""
+
+
+current_scope: ContextVar[tuple[str, Scope] | None] = ContextVar("aaa_scope", default=None)
