@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, cast
 
 from aaa.context.edits import Item
+from aaa.context.transcript import Transcript
 from aaa.messages import Message, ToolSpec
 from aaa.wire.openai_chat import message_from_dict, message_to_dict, tool_from_dict
 
@@ -31,7 +32,7 @@ class Conversation:
 
     def prompt(self, items: Sequence[Item]) -> list[Any]:
         """The prompt as the caller's own kind of objects."""
-        is_native = all(isinstance(message, Message) for message in self.given)
+        is_native = self.messages is self.given
         prompt: list[Any] = []
         for item in items:
             if item.source is not None and not item.strategy:
@@ -42,7 +43,7 @@ class Conversation:
 
 
 def _read(given: Sequence[Given]) -> Sequence[Message]:
-    if all(isinstance(message, Message) for message in given):
+    if isinstance(given, Transcript) or set(map(type, given)) <= {Message}:
         return cast("Sequence[Message]", given)
     return [
         message if isinstance(message, Message) else message_from_dict(message, index=index)

@@ -8,16 +8,16 @@ still finds it in a list that was edited elsewhere, and is void when the message
 """
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Literal
 
 import msgspec
 
-from aaa.context.groups import groups
+from aaa.context.groups import groups, is_pinned
 from aaa.context.transcript import Transcript
 from aaa.messages import Message
 
-__all__ = ["Edit", "Item", "is_pinned", "pinned_in", "render"]
+__all__ = ["Edit", "Item", "pinned_in", "render"]
 
 
 class Edit(msgspec.Struct, frozen=True):
@@ -58,41 +58,35 @@ def render(transcript: Transcript, edits: Sequence[Edit], length: int | None = N
     length = len(transcript) if length is None else length
     changed = {edit.index: edit for edit in edits if edit.action in ("replace", "drop")}
     summary = next((edit for edit in edits if edit.action == "summarize"), None)
-    covered = _covered(transcript, summary)
     inserts: defaultdict[int, list[Edit]] = defaultdict(list)
     for edit in edits:
         if edit.action == "insert":
             inserts[edit.index].append(edit)
     items: list[Item] = []
-    for index in range(-1, length):
-        if index >= 0 and index not in covered:
+    for index in _shown(transcript, summary, length):
+        if index >= 0:
             items += _kept(transcript, index, changed.get(index))
         if summary is not None and index == summary.index - 1:
             items.append(_written(summary))
-        if index not in covered:
-            items += [_written(edit) for edit in inserts[index]]
+        items += [_written(edit) for edit in inserts[index]]
     return items
 
 
-def _covered(transcript: Transcript, summary: Edit | None) -> set[int]:
-    """Indices that the summary stands for: its span without the groups that hold a pinned message."""
+def _shown(transcript: Transcript, summary: Edit | None, length: int) -> Iterable[int]:
+    """Indices that the summary does not stand for, after -1, the place before the first."""
     if summary is None:
-        return set()
-    return set(range(summary.index, summary.stop)) - pinned_in(transcript, summary.index, summary.stop)
+        return range(-1, length)
+    pinned = sorted(pinned_in(transcript, summary.index, summary.stop))
+    return (*range(-1, summary.index), *pinned, *range(summary.stop, length))
 
 
 def pinned_in(messages: Sequence[Message], start: int, stop: int) -> set[int]:
     """Indices in [start, stop) of groups with a pinned message; a system message after the head is pinned."""
-    span = messages[start:stop]
-    if not any(is_pinned(message) for message in span):
+    if isinstance(messages, Transcript) and not messages.pinned_between(start, stop):
         return set()
+    span = messages[start:stop]
     ranges = [range(a + start, b + start) for a, b in groups(span) if any(map(is_pinned, span[a:b]))]
     return {index for indices in ranges for index in indices}
-
-
-def is_pinned(message: Message) -> bool:
-    """Whether a message after the head must stay as it is."""
-    return message.pinned or message.is_system
 
 
 def _kept(transcript: Transcript, index: int, edit: Edit | None) -> list[Item]:

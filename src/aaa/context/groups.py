@@ -11,7 +11,7 @@ from collections.abc import Sequence
 
 from aaa.messages import Message, pair
 
-__all__ = ["groups", "head_length"]
+__all__ = ["groups", "head_length", "is_pinned"]
 
 
 def groups(msgs: Sequence[Message], start: int = 0) -> list[tuple[int, int]]:
@@ -42,3 +42,8 @@ def head_length(messages: Sequence[Message]) -> int:
     if length < len(messages) and messages[length].role == "user":
         length += 1
     return length
+
+
+def is_pinned(message: Message) -> bool:
+    """Whether a message after the head must stay as it is: it says so, or the system says it."""
+    return message.pinned or message.is_system

@@ -13,8 +13,9 @@ def is_lawful(work: Work) -> bool:
     items = work.items
     if [item.message for item in items[: work.head]] != work.transcript[: work.head]:
         return False
-    known = _unpaired(work.transcript[: work.length])
-    return all(items[index].source in known for index in _unpaired(work.messages))
+    unpaired = _unpaired(work.messages)
+    known = _unpaired(work.transcript) if unpaired else set[int]()
+    return all(items[index].source in known for index in unpaired)
 
 
 def _unpaired(messages: Sequence[Message]) -> set[int]:

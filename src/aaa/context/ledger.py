@@ -4,13 +4,12 @@ An edit in force is found by its message's digest and by how many equal ones com
 list that was changed elsewhere and are void where their message is gone.
 """
 
-from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 
 from msgspec.structs import replace
 
-from aaa.context.edits import Edit, Item, is_pinned
-from aaa.context.groups import groups
+from aaa.context.edits import Edit, Item
+from aaa.context.groups import groups, is_pinned
 from aaa.context.summaries import SummaryRecord
 from aaa.context.transcript import Transcript
 
@@ -27,7 +26,7 @@ def edits_of(
     """What makes `items` out of the first `length` messages, in order. Cost: O(messages)."""
     summary = _summary_edit(transcript, items, record)
     changes = _changes(transcript, length, items, summary, dropped_by)
-    named = _named(changes + _inserts(items, record), transcript, length)
+    named = [_named(edit, transcript) for edit in (*changes, *_inserts(items, record))]
     return tuple(sorted([*summary, *named], key=lambda edit: edit.index))
 
 
@@ -54,13 +53,14 @@ def _changes(
 ) -> list[Edit]:
     kept = {item.source: item for item in items}
     covered = range(summary[0].index, summary[0].stop) if summary else range(0)
+    inside = sorted(source for source in kept if source is not None and source in covered)
     edits: list[Edit] = []
-    for index in range(length):
+    for index in (*range(covered.start), *inside, *range(covered.stop, length)):
         item = kept.get(index)
         before = transcript.tokens(index, index + 1)
-        if item is None and index not in covered:
+        if item is None:
             edits.append(Edit("drop", index, dropped_by.get(index, ""), tokens_before=before))
-        elif item is not None and item.message is not transcript[index]:
+        elif item.message is not transcript[index]:
             new = item.message
             edits.append(
                 Edit("replace", index, item.strategy, tokens_before=before, tokens_after=item.raw, replacement=new)
@@ -79,16 +79,11 @@ def _inserts(items: Sequence[Item], record: SummaryRecord | None) -> list[Edit]:
     return edits
 
 
-def _named(edits: Sequence[Edit], transcript: Transcript, length: int) -> list[Edit]:
-    """The same edits with the digest and occurrence of their messages."""
-    if not edits:
-        return []
-    names = {index: name for name, index in occurrences(transcript, length).items()}
-    named: list[Edit] = []
-    for edit in edits:
-        digest, occurrence = names.get(edit.index, ("", 0))
-        named.append(replace(edit, digest=digest, occurrence=occurrence))
-    return named
+def _named(edit: Edit, transcript: Transcript) -> Edit:
+    """The same edit with the digest and occurrence of its message."""
+    if edit.index < 0:
+        return edit
+    return replace(edit, digest=transcript.message_digest(edit.index), occurrence=transcript.occurrence(edit.index))
 
 
 def in_force(edits: Iterable[Edit], transcript: Transcript, length: int) -> list[Edit]:
@@ -103,7 +98,7 @@ def in_force(edits: Iterable[Edit], transcript: Transcript, length: int) -> list
         if edit.index < 0 or (edit.index < length and transcript.message_digest(edit.index) == edit.digest):
             found.append(edit)
             continue
-        positions = positions or occurrences(transcript, length)
+        positions = positions or _positions(transcript, length)
         index = positions.get((edit.digest, edit.occurrence))
         if index is not None:
             found.append(replace(edit, index=index))
@@ -126,12 +121,6 @@ def _whole_groups(edits: list[Edit], transcript: Transcript, length: int) -> lis
     return [edit for edit in edits if not (edit.action == "drop" and edit.index in torn)]
 
 
-def occurrences(transcript: Transcript, length: int) -> dict[tuple[str, int], int]:
+def _positions(transcript: Transcript, length: int) -> dict[tuple[str, int], int]:
     """Where each message is: (digest, how many equal ones came before) → index. Cost: O(messages)."""
-    seen: Counter[str] = Counter()
-    positions: dict[tuple[str, int], int] = {}
-    for index in range(length):
-        digest = transcript.message_digest(index)
-        positions[digest, seen[digest]] = index
-        seen[digest] += 1
-    return positions
+    return {(transcript.message_digest(i), transcript.occurrence(i)): i for i in range(length)}

@@ -8,13 +8,15 @@ Appending costs O(size of the message), once; both questions are O(1). `Transcri
 as one that it has seen grow, so that a plain list costs only what is new in it.
 """
 
+from bisect import bisect_left
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import islice
 from operator import is_
 from threading import Lock
 from typing import overload
 
-from aaa.context.groups import head_length
+from aaa.context.groups import head_length, is_pinned
 from aaa.messages import EMPTY_DIGEST, Message, chain, digest
 
 __all__ = ["Transcript", "TranscriptCache"]
@@ -28,11 +30,26 @@ class _Columns:
         self.digests: list[str] = []
         self.sums: list[int] = [0]
         self.chain: list[str] = [EMPTY_DIGEST]
+        self.occurrences: list[int] = []
+        self.pinned: list[int] = []
+        self.seen: Counter[str] = Counter()
+
+    def append(self, message: Message, message_digest: str, tokens: int) -> None:
+        if is_pinned(message):
+            self.pinned.append(len(self.messages))
+        self.digests.append(message_digest)
+        self.occurrences.append(self.seen[message_digest])
+        self.seen[message_digest] += 1
+        self.sums.append(self.sums[-1] + tokens)
+        self.chain.append(chain(self.chain[-1], message_digest))
+        self.messages.append(message)
 
     def copy(self, length: int) -> "_Columns":
         other = _Columns()
         other.messages, other.digests = self.messages[:length], self.digests[:length]
         other.sums, other.chain = self.sums[: length + 1], self.chain[: length + 1]
+        other.occurrences, other.seen = self.occurrences[:length], Counter(other.digests)
+        other.pinned = self.pinned[: bisect_left(self.pinned, length)]
         return other
 
 
@@ -65,11 +82,7 @@ class Transcript(Sequence[Message]):
         columns = self._columns
         if len(columns.messages) > self._length:  # another transcript went on from here
             columns = self._columns = columns.copy(self._length)
-        message_digest = digest(message)
-        columns.digests.append(message_digest)
-        columns.sums.append(columns.sums[-1] + self._count(message))
-        columns.chain.append(chain(columns.chain[-1], message_digest))
-        columns.messages.append(message)
+        columns.append(message, digest(message), self._count(message))
         self._length += 1
 
     def extend(self, messages: Iterable[Message]) -> None:
@@ -88,6 +101,15 @@ class Transcript(Sequence[Message]):
     def message_digest(self, index: int) -> str:
         """The digest of one message. Cost: O(1)."""
         return self._columns.digests[index]
+
+    def occurrence(self, index: int) -> int:
+        """How many messages equal to this one come before it. Cost: O(1)."""
+        return self._columns.occurrences[index]
+
+    def pinned_between(self, start: int, stop: int) -> list[int]:
+        """Indices of pinned messages in [start, stop). Cost: O(log messages)."""
+        pinned = self._columns.pinned
+        return pinned[bisect_left(pinned, start) : bisect_left(pinned, stop)]
 
     @property
     def head(self) -> int:

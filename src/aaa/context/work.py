@@ -8,8 +8,8 @@ from collections.abc import Sequence
 from operator import is_
 
 from aaa.context.counters import Measure
-from aaa.context.edits import Edit, Item, is_pinned
-from aaa.context.groups import groups
+from aaa.context.edits import Edit, Item
+from aaa.context.groups import groups, is_pinned
 from aaa.context.ledger import edits_of
 from aaa.context.matching import rematch
 from aaa.context.summaries import SummaryRecord
@@ -41,6 +41,7 @@ class Work:
     ) -> None:
         self.transcript = transcript
         self.length = len(transcript)
+        self._head = transcript.head
         self.measure = measure
         self.target_tokens = target_tokens
         self.budget_tokens = budget_tokens
@@ -52,7 +53,9 @@ class Work:
         self.pending: PendingSummary | None = None
         self._items = list(items)
         self._messages = [item.message for item in items]
+        self._settled = self._messages[:]  # as `_items` has them
         self._dropped_by: dict[int, str] = {}
+        self._groups: list[tuple[int, int]] | None = None
 
     @property
     def messages(self) -> list[Message]:
@@ -87,7 +90,7 @@ class Work:
     @property
     def head(self) -> int:
         """How many messages the head has; they come first in `messages` and are not to be touched."""
-        return self.transcript.head
+        return self._head
 
     @property
     def tail(self) -> int:
@@ -96,14 +99,14 @@ class Work:
 
     def tail_of(self, keep: int) -> int:
         """Index in `messages` where the last `keep` groups begin."""
-        if keep <= 0:
-            return len(self._messages)
-        ranges = groups(self._messages, self.head)[-keep:]
+        ranges = self.groups()[-keep:] if keep > 0 else []
         return ranges[0][0] if ranges else len(self._messages)
 
     def groups(self) -> list[tuple[int, int]]:
-        """Half-open ranges of the groups after the head, oldest first."""
-        return groups(self._messages, self.head)
+        """Half-open ranges of the groups after the head, oldest first. Cost: O(messages), once per change."""
+        if self.settle() or self._groups is None:
+            self._groups = groups(self._messages, self.head)
+        return self._groups
 
     def is_protected(self, index: int) -> bool:
         """Whether the message at `index` is head or pinned."""
@@ -123,21 +126,23 @@ class Work:
 
     def settle(self) -> bool:
         """Take over what was done to `messages` in the name of `strategy`; says whether anything was."""
-        if len(self._items) == len(self._messages) and all(
-            map(is_, self._messages, (item.message for item in self._items))
-        ):
+        if len(self._settled) == len(self._messages) and all(map(is_, self._messages, self._settled)):
             return False
         before = {item.source for item in self._items}
         self._items = rematch(self._items, self._messages, self.count, self.strategy)
         for source in before - {item.source for item in self._items}:
             if source is not None:
                 self._dropped_by[source] = self.strategy
+        self._settled = self._messages[:]
+        self._groups = None
         return True
 
     def restore(self, items: Sequence[Item]) -> None:
         """Go back to an earlier state of `items`."""
         self._items = list(items)
         self._messages = [item.message for item in items]
+        self._settled = self._messages[:]
+        self._groups = None
 
     def edits(self) -> tuple[Edit, ...]:
         """What makes this prompt out of the transcript, in order. Cost: O(messages)."""

@@ -6,7 +6,8 @@ Each check is a coroutine function named by the sentence it holds, and takes one
     def test_my_store(check):
         asyncio.run(on_new_store(check, open_my_store))
 
-or without it: `asyncio.run(check_store(open_my_store))`. A failure is an `AssertionError` that begins with the sentence.
+or without it: `asyncio.run(check_store(open_my_store))`. A failure is an `AssertionError` that begins with the
+sentence.
 """
 
 import asyncio
@@ -56,28 +57,33 @@ async def on_new_store(check: Check, open_store: OpenStore) -> None:
 
 
 async def a_submitted_run_reads_back_with_its_place(store: EventStore) -> None:
+    """Run id, seq and epoch are filled in; all else is as given."""
     _expect(await store.submit("run", _event("s", "aaa.run.started", input="x")), True)
     _expect(await store.read("run"), [_placed(_event("s", "aaa.run.started", input="x"), "run", 1, 0)])
 
 
 async def a_second_submit_is_false_and_changes_nothing(store: EventStore) -> None:
+    """So that two processes may ask for one run."""
     await store.submit("run", _event("first"))
     _expect(await store.submit("run", _event("second")), False)
     _expect(_ids(await store.read("run")), ["first"])
 
 
 async def a_claim_counts_the_epoch_up(store: EventStore) -> None:
+    """Each driver has a number of its own."""
     await store.submit("run", _event("s"))
     _expect([await store.claim("run"), await store.claim("run")], [1, 2])
 
 
 async def a_claim_with_a_token_makes_it_the_epoch(store: EventStore) -> None:
+    """Dispatchers that number attempts hand their number down."""
     await store.submit("run", _event("s"))
     _expect(await store.claim("run", token=1 << 40), 1 << 40)
     _expect(await store.append("run", 1, 1 << 40, [_event("a")]), 2)
 
 
 async def a_token_not_above_the_epoch_is_superseded(store: EventStore) -> None:
+    """A process that was frozen must not take the run back."""
     await store.submit("run", _event("s"))
     await store.claim("run", token=7)
     for token in (6, 7):
@@ -87,6 +93,7 @@ async def a_token_not_above_the_epoch_is_superseded(store: EventStore) -> None:
 
 
 async def an_append_returns_the_new_head_and_keeps_order(store: EventStore) -> None:
+    """The head is what the next append names."""
     epoch = await _started(store)
     _expect(await store.append("run", 1, epoch, [_event("a"), _event("b")]), 3)
     _expect(await store.append("run", 3, epoch, [_event("c")]), 4)
@@ -97,6 +104,7 @@ async def an_append_returns_the_new_head_and_keeps_order(store: EventStore) -> N
 
 
 async def an_append_at_another_head_is_a_conflict(store: EventStore) -> None:
+    """What the writer did not see must not be written over."""
     epoch = await _started(store)
     await store.append("run", 1, epoch, [_event("a")])
     for expected in (0, 1, 3):
@@ -106,6 +114,7 @@ async def an_append_at_another_head_is_a_conflict(store: EventStore) -> None:
 
 
 async def an_append_of_another_epoch_is_a_conflict_though_the_head_is_right(store: EventStore) -> None:
+    """Else the slower of two drivers would lose, be it the right one."""
     old = await _started(store)
     new = await store.claim("run")
     for epoch in (old, new + 1):
@@ -115,6 +124,7 @@ async def an_append_of_another_epoch_is_a_conflict_though_the_head_is_right(stor
 
 
 async def a_writer_from_outside_is_bound_by_the_head_alone(store: EventStore) -> None:
+    """Cancelling and sending need no claim."""
     epoch = await _started(store)
     _expect(await store.append("run", 1, None, [_event("cancel")]), 2)
     _expect((await store.read("run", after=1))[0].epoch, epoch)
@@ -122,12 +132,14 @@ async def a_writer_from_outside_is_bound_by_the_head_alone(store: EventStore) ->
 
 
 async def an_append_of_nothing_only_compares(store: EventStore) -> None:
+    """It tells whether the writer is still in force."""
     epoch = await _started(store)
     _expect(await store.append("run", 1, epoch, []), 1)
     await _raised(ConflictError, store.append("run", 0, epoch, []))
 
 
 async def an_append_is_all_or_nothing(store: EventStore) -> None:
+    """An event that cannot be stored takes those beside it with it."""
     epoch = await _started(store)
     await _raised(StoreError, store.append("run", 1, epoch, [_event("a"), _event("b", value=object())]))
     _expect(_ids(await store.read("run")), ["s"])
@@ -135,6 +147,7 @@ async def an_append_is_all_or_nothing(store: EventStore) -> None:
 
 
 async def of_appends_at_one_head_exactly_one_wins(store: EventStore) -> None:
+    """Compare and set, not compare and then set."""
     epoch = await _started(store)
     appends = [store.append("run", 1, epoch, [_event(str(number))]) for number in range(_WRITERS)]
     results = await asyncio.gather(*appends, return_exceptions=True)
@@ -143,6 +156,8 @@ async def of_appends_at_one_head_exactly_one_wins(store: EventStore) -> None:
 
 
 async def concurrent_writers_of_many_runs_leave_no_gap(store: EventStore) -> None:
+    """Runs share the store and nothing else."""
+
     async def write(run_id: str) -> None:
         await store.submit(run_id, _event(f"{run_id}.1"))
         epoch = await store.claim(run_id)
@@ -158,6 +173,7 @@ async def concurrent_writers_of_many_runs_leave_no_gap(store: EventStore) -> Non
 
 
 async def an_append_is_settled_by_the_ids_of_its_events(store: EventStore) -> None:
+    """How a writer learns what became of an append whose answer was lost."""
     epoch = await _started(store)
     ours = [_event("a"), _event("b")]
     _expect(await settled(store, "run", 1, ours), False)
@@ -169,12 +185,14 @@ async def an_append_is_settled_by_the_ids_of_its_events(store: EventStore) -> No
 
 
 async def read_after_a_seq_gives_the_rest(store: EventStore) -> None:
+    """Catching up costs what is new."""
     await store.append("run", 1, await _started(store), [_event("a"), _event("b")])
     _expect(_ids(await store.read("run", after=1)), ["a", "b"])
     _expect(await store.read("run", after=3), [])
 
 
 async def an_unknown_run_is_an_error(store: EventStore) -> None:
+    """For ids that no store can hold as well."""
     for run_id in ("unknown", "\ud800"):
         await _raised(UnknownRunError, store.claim(run_id))
         await _raised(UnknownRunError, store.append(run_id, 0, None, [_event("a")]))
@@ -184,6 +202,7 @@ async def an_unknown_run_is_an_error(store: EventStore) -> None:
 
 
 async def what_is_read_shares_nothing_with_what_was_appended(store: EventStore) -> None:
+    """Facts do not change."""
     inner = ["before"]
     await store.submit("run", _event("s", inner=inner))
     inner.append("after")
@@ -192,18 +211,21 @@ async def what_is_read_shares_nothing_with_what_was_appended(store: EventStore) 
 
 
 async def every_text_comes_back_and_lone_surrogates_as_their_escape(store: EventStore) -> None:
+    """Tools return every kind of text, cut anywhere."""
     texts = ["", "\0", "line\nline\u2028", "\U0001f600 é", "\\ud800", "</script>'\"--", "\ufeff\uffff"]
     await store.submit("run", _event("s", texts=texts, broken={"\udc80": ["a\ud800"]}))
     _expect((await store.read("run"))[0].data, {"texts": texts, "broken": {"\\udc80": ["a\\ud800"]}})
 
 
 async def every_json_value_comes_back(store: EventStore) -> None:
+    """With its type."""
     data: dict[str, Any] = {"none": None, "bool": True, "int": 2**63 - 1, "float": 0.1, "list": [[], {}], "": {"": ""}}
     await store.submit("run", _event("s", **data))
     _expect((await store.read("run"))[0].data, data)
 
 
 async def large_data_comes_back(store: EventStore) -> None:
+    """Pages and files are read by tools."""
     large, larger = "x" * 70_000, "é" * 1_000_000
     await store.append("run", 1, await _started(store), [_event("a", text=large), _event("b", text=larger)])
     events = await store.read("run", after=1)
@@ -211,11 +233,13 @@ async def large_data_comes_back(store: EventStore) -> None:
 
 
 async def the_version_of_an_event_is_kept(store: EventStore) -> None:
+    """It says how its data is to be read."""
     await store.submit("run", Event(type="x", data={}, id="s", at=0.5, version=7))
     _expect([(event.version, event.at) for event in await store.read("run")], [(7, 0.5)])
 
 
 async def the_status_follows_the_last_event(store: EventStore) -> None:
+    """A listing must not need the logs."""
     epoch = await _started(store)
     _expect(await _statuses(store), ["running"])
     steps = (("aaa.run.waiting", "waiting"), ("aaa.run.received", "running"), ("aaa.run.completed", "out_of_turns"))
@@ -225,6 +249,7 @@ async def the_status_follows_the_last_event(store: EventStore) -> None:
 
 
 async def runs_are_listed_oldest_first_and_by_status(store: EventStore) -> None:
+    """Times are those of the events."""
     for run_id, at in (("b", 2.0), ("a", 3.0), ("c", 1.0)):
         await store.submit(run_id, Event(type="aaa.run.started", data={}, id=run_id, at=at))
     await store.append("b", 1, None, [Event(type="aaa.run.waiting", data={}, id="w", at=9.0)])
@@ -237,6 +262,7 @@ async def runs_are_listed_oldest_first_and_by_status(store: EventStore) -> None:
 
 
 async def a_subscriber_gets_what_is_there_and_what_comes(store: EventStore) -> None:
+    """Wherever it begins, once and in order."""
     epoch = await _started(store)
     await store.append("run", 1, epoch, [_event("a")])
     subscribers = [asyncio.create_task(_all(store.subscribe("run", after=after))) for after in (0, 1, 2)]
@@ -251,12 +277,14 @@ async def a_subscriber_gets_what_is_there_and_what_comes(store: EventStore) -> N
 
 
 async def a_subscription_to_a_finished_run_ends(store: EventStore) -> None:
+    """Waiting for a run that has ended must not wait."""
     epoch = await _started(store)
     await store.append("run", 1, epoch, [_event("end", "aaa.run.completed", status="failed")])
     _expect([_ids(await _all(store.subscribe("run", after=after))) for after in (0, 1, 2)], [["s", "end"], ["end"], []])
 
 
 async def a_subscription_can_be_cancelled(store: EventStore) -> None:
+    """And leaves the store usable."""
     epoch = await _started(store)
     subscription = store.subscribe("run")
     _expect((await anext(subscription)).id, "s")
@@ -268,6 +296,7 @@ async def a_subscription_can_be_cancelled(store: EventStore) -> None:
 
 
 async def a_deleted_run_is_unknown_and_its_id_is_free(store: EventStore) -> None:
+    """Nothing of it is left."""
     await _started(store)
     await store.submit("other", _event("o"))
     _expect([await store.delete("run"), await store.delete("run")], [True, False])
@@ -278,6 +307,7 @@ async def a_deleted_run_is_unknown_and_its_id_is_free(store: EventStore) -> None
 
 
 async def a_subscription_ends_with_an_error_when_its_run_is_deleted(store: EventStore) -> None:
+    """Nothing will come any more."""
     await _started(store)
     subscription = store.subscribe("run")
     await anext(subscription)
@@ -288,6 +318,7 @@ async def a_subscription_ends_with_an_error_when_its_run_is_deleted(store: Event
 
 
 async def a_closed_store_refuses_and_may_be_closed_again(store: EventStore) -> None:
+    """Rather than losing what it is given."""
     await _started(store)
     await store.close()
     await store.close()

@@ -90,7 +90,7 @@ class Engine:
         else:
             _require_same_run(run_id, started, (await self.store.read(run_id))[0])
         await self.dispatcher.start(run_id)
-        return RunHandle(self, run_id)
+        return RunHandle(self.program, self.dispatcher, run_id)
 
     async def run(
         self, algorithm: Algorithm, input: Any, *, run_id: str | None = None, budget: Budget | None = None
@@ -107,7 +107,7 @@ class Engine:
         if algorithm is not None:
             self.program.algorithms[name_of(algorithm)] = algorithm
         await self.dispatcher.start(run_id)
-        return RunHandle(self, run_id)
+        return RunHandle(self.program, self.dispatcher, run_id)
 
     async def recover(self, algorithms: Iterable[Algorithm]) -> list[RunHandle]:
         """Go on with every run that has not ended. Children go on with their parents.

@@ -26,8 +26,8 @@ class ClearToolResults:
     async def apply(self, work: Work) -> None:
         """Clear every old result before the recent tail."""
         results = [index for index, message in enumerate(work.messages) if message.role == "tool"]
-        old = results[: len(results) - self.keep_last]
-        cleared = clear_results(work, [index for index in old if index < work.tail], self.placeholder)
+        old, tail = results[: len(results) - self.keep_last], work.tail
+        cleared = clear_results(work, [index for index in old if index < tail], self.placeholder)
         if cleared:
             work.applied.append(f"{self.name}({cleared})")
 
