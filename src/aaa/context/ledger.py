@@ -6,6 +6,7 @@ list that was changed elsewhere and are void where their message is gone.
 
 from collections.abc import Iterable, Mapping, Sequence
 
+from msgspec import convert
 from msgspec.structs import replace
 
 from aaa.context.edits import Edit, Item
@@ -13,7 +14,7 @@ from aaa.context.groups import groups, is_pinned
 from aaa.context.summaries import SummaryRecord
 from aaa.context.transcript import Transcript
 
-__all__ = ["edits_of", "in_force"]
+__all__ = ["after", "difference", "edits_of", "in_force"]
 
 
 def edits_of(
@@ -124,3 +125,23 @@ def _whole_groups(edits: list[Edit], transcript: Transcript, length: int) -> lis
 def _positions(transcript: Transcript, length: int) -> dict[tuple[str, int], int]:
     """Where each message is: (digest, how many equal ones came before) → index. Cost: O(messages)."""
     return {(transcript.message_digest(i), transcript.occurrence(i)): i for i in range(length)}
+
+
+def difference(old: Sequence[Edit], new: Sequence[Edit]) -> tuple[list[int], list[tuple[int, Edit]]]:
+    """What to record of a change of edits: positions in `old` that went, and (position in `new`, edit) that came.
+
+    `after(old, *difference(old, new)) == new`. Cost: O(edits).
+    """
+    known, present = dict.fromkeys(old), dict.fromkeys(new)
+    removed = [position for position, edit in enumerate(old) if edit not in present]
+    added = [(position, edit) for position, edit in enumerate(new) if edit not in known]
+    return removed, added
+
+
+def after(old: Sequence[Edit], removed: Sequence[int], added: object) -> list[Edit]:
+    """The edits of a prompt, from those of the one before it and the recorded difference; `added` may be plain data."""
+    gone = set(removed)
+    edits = [edit for position, edit in enumerate(old) if position not in gone]
+    for position, edit in convert(added, list[tuple[int, Edit]]):
+        edits.insert(position, edit)
+    return edits

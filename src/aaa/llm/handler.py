@@ -17,6 +17,7 @@ import msgspec
 from aaa.context import ContextPolicy, Prepared, PromptFitter, SummaryRecord
 from aaa.context.anchor import Anchor
 from aaa.context.edits import Edit
+from aaa.context.ledger import after, difference
 from aaa.errors import ContextOverflowError
 from aaa.llm.retry import RetryPolicy
 from aaa.messages import Effects, Host, LLMClient, LLMRequest, LLMResponse, Message
@@ -79,7 +80,7 @@ class LLMHandler:
         views: dict[str, _View] = effects.memory.setdefault("llm", {})
         if effects.conversation not in views:
             assert self.context is not None
-            views[effects.conversation] = _View(self.context)
+            views[effects.conversation] = _View(self.context, views.get(effects.parent_conversation))
         return views[effects.conversation]
 
     async def _fit(self, effects: Effects, view: "_View", request: LLMRequest, pressure: float) -> Prepared:
@@ -106,20 +107,17 @@ class LLMHandler:
 class _View:
     """What is known of one conversation of one run: its fitter, and the edits as the log has them."""
 
-    def __init__(self, policy: ContextPolicy) -> None:
-        self.fitter = PromptFitter(policy)
-        self._is_sticky = policy.sticky
-        self._edits: dict[Edit, None] = {}
+    def __init__(self, policy: ContextPolicy, parent: "_View | None" = None) -> None:
+        self.fitter = PromptFitter(policy, parent.fitter.state if parent else None)
+        self._edits: list[Edit] = list(parent._edits) if parent else []
 
     def described(self, effects: Effects, prompt: Prepared, sent: Anchor | None) -> dict[str, Any]:
         """What reproduces the prompt; edits are noted as the difference to those of the call before."""
         assert prompt.plan is not None
-        edits = dict.fromkeys(prompt.plan.edits)
-        added = [edit for edit in edits if edit not in self._edits]
-        removed = [[edit.action, edit.index] for edit in self._edits if edit not in edits]
+        removed, added = difference(self._edits, prompt.plan.edits)
         if added or removed:
-            effects.note("aaa.context.edited", {"added": added, "removed": removed})
-        self._edits = edits
+            effects.note("aaa.context.edited", {"removed": removed, "added": added})
+        self._edits = list(prompt.plan.edits)
         data: dict[str, Any] = {"sent": sent, "tokens": prompt.plan.tokens_after}
         return data | ({"context": prompt.report} if prompt.report else {})
 
@@ -129,7 +127,7 @@ class _View:
             if type_ == "aaa.context.summary":
                 self.fitter.book.add(msgspec.convert(data["record"], SummaryRecord))
             elif type_ == "aaa.context.edited":
-                self._edits = edits_after(self._edits, data)
+                self._edits = after(self._edits, data["removed"], data["added"])
             elif type_ == "aaa.llm.completed" and data.get("sent"):
                 self._fold_completed(data)
 
@@ -139,18 +137,10 @@ class _View:
         usage: dict[str, Any] = data.get("usage") or {}
         self.fitter.replay(
             msgspec.convert(data["sent"], Anchor),
-            list(self._edits),
+            self._edits,
             has_new_edits=any(name != "stored_summary" for name in applied),
             reported=usage.get("prompt_tokens", 0),
         )
-
-
-def edits_after(edits: dict[Edit, None], data: dict[str, Any]) -> dict[Edit, None]:
-    """The edits of a prompt, from those of the one before and an `aaa.context.edited` event, in order."""
-    removed = {(action, index) for action, index in data["removed"]}
-    kept = [edit for edit in edits if (edit.action, edit.index) not in removed]
-    added = msgspec.convert(data["added"], list[Edit])
-    return dict.fromkeys(sorted([*kept, *added], key=lambda edit: edit.index))
 
 
 def _fitted(request: LLMRequest, prompt: Prepared) -> LLMRequest:

@@ -46,6 +46,11 @@ class Effects(Protocol):
         """Which conversation of the run a model call belongs to: the key of the first call of it."""
         ...
 
+    @property
+    def parent_conversation(self) -> str:
+        """Which conversation this one forked off from; "" if none."""
+        ...
+
     def note(self, type: str, data: Mapping[str, Any]) -> None:
         """Append an event to the run's log together with the effect's result."""
         ...

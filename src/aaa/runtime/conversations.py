@@ -5,9 +5,11 @@
 
 
 `prev` is the key of the earlier request, whose conversation comes first, whole; a branch starts anew where no request
-ended. A conversation is named by the key of its first request.
+ended. A conversation is named by the key of its first request. One that goes on in a parallel branch gets a name of
+its own: branches must not disturb each other.
 """
 
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import msgspec
@@ -15,7 +17,15 @@ import msgspec
 from aaa.context import Transcript
 from aaa.messages import Message
 
-__all__ = ["Conversations", "conversation_at"]
+__all__ = ["Conversations", "Placed", "conversation_at", "names_of"]
+
+
+class Placed(msgspec.Struct, frozen=True):
+    """Where a request belongs: its conversation, the one that forked off from ("": none), and its `conv` data."""
+
+    name: str
+    parent: str
+    conv: dict[str, Any]
 
 
 class Conversations:
@@ -24,29 +34,44 @@ class Conversations:
     def __init__(self) -> None:
         self._known: dict[str, tuple[str, str]] = {}
 
-    def place(self, key: str, transcript: Transcript) -> tuple[str, dict[str, Any]]:
-        """The name of the conversation and its `conv` data for the request `key`. Cost: O(what is new)."""
+    def place(self, key: str, transcript: Transcript) -> Placed:
+        """Where the request `key` belongs. Cost: O(what is new)."""
         for length in range(len(transcript), 0, -1):
             found = self._known.get(transcript.digest(length))
             if found is not None:
-                return self._extended(key, transcript, length, *found)
-        return self._extended(key, transcript, 0, "", key)
+                return self._placed(key, transcript, length, *found)
+        return self._placed(key, transcript, 0, "", "")
 
-    def _extended(
-        self, key: str, transcript: Transcript, length: int, prev: str, name: str
-    ) -> tuple[str, dict[str, Any]]:
+    def _placed(self, key: str, transcript: Transcript, length: int, prev: str, earlier: str) -> Placed:
+        name = earlier if prev and _line(prev) == _line(key) else key
         self._known[transcript.digest()] = (key, name)
         delta = [msgspec.to_builtins(transcript[index]) for index in range(length, len(transcript))]
         conv: dict[str, Any] = {"delta": delta, "digest": transcript.digest(), "length": len(transcript)}
-        return name, {"prev": prev, **conv} if prev else conv
+        return Placed(name, "" if name == earlier else earlier, {"prev": prev, **conv} if prev else conv)
 
 
-def conversation_at(key: str, requests: dict[str, dict[str, Any]]) -> list[Message]:
+def _line(key: str) -> str:
+    """The line of effects that a key stands in: parallel branches have lines of their own."""
+    return key.rpartition(".")[0]
+
+
+def conversation_at(key: str, requests: Mapping[str, Mapping[str, Any]]) -> list[Message]:
     """The conversation of the request `key`; `requests` holds the `conv` data of all, by key. Cost: O(messages)."""
-    chain: list[dict[str, Any]] = []
+    chain: list[Mapping[str, Any]] = []
     following: str | None = key
     while following is not None:
         chain.append(requests[following])
         following = chain[-1].get("prev")
     messages = [message for conv in reversed(chain) for message in conv["delta"]]
     return msgspec.convert(messages, list[Message])
+
+
+def names_of(requests: Sequence[tuple[str, Mapping[str, Any]]]) -> dict[str, tuple[str, str]]:
+    """Key → (conversation, parent) of recorded requests, given as (key, `conv`) in the order of the log."""
+    names: dict[str, tuple[str, str]] = {}
+    for key, conv in requests:
+        prev: str = conv.get("prev", "")
+        earlier = names[prev][0] if prev else ""
+        is_same = bool(prev) and _line(prev) == _line(key)
+        names[key] = (earlier, "") if is_same else (key, earlier)
+    return names

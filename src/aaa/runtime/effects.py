@@ -9,6 +9,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from typing import Any
 
 from aaa.errors import EffectError, NonDeterminismError, StoreError
+from aaa.runtime.conversations import Placed
 from aaa.runtime.events import Event
 from aaa.runtime.log import RunLog
 
@@ -20,11 +21,12 @@ Perform = Callable[["EffectContext"], Awaitable[Mapping[str, Any]]]
 class EffectContext:
     """One effect of one run, seen from its handler (`aaa.messages.Effects`)."""
 
-    def __init__(self, log: RunLog, key: str, memory: dict[str, Any], conversation: str = "") -> None:
+    def __init__(self, log: RunLog, key: str, memory: dict[str, Any], placed: Placed | None = None) -> None:
         self.run_id = log.run_id
         self.key = key
         self.attempt = 1
-        self.conversation = conversation
+        self.conversation = placed.name if placed else ""
+        self.parent_conversation = placed.parent if placed else ""
         self.memory = memory
         self._log = log
 

@@ -18,7 +18,7 @@ import msgspec
 from aaa.context.transcript import TranscriptCache
 from aaa.messages import LLMRequest, LLMResponse, Message, ToolCall, ToolSpec, Usage
 from aaa.runtime.budget import Budget, Spent
-from aaa.runtime.conversations import Conversations
+from aaa.runtime.conversations import Conversations, Placed
 from aaa.runtime.effects import EffectContext, Perform, described, perform, require_same
 from aaa.runtime.events import Event
 from aaa.runtime.log import RunLog
@@ -71,9 +71,9 @@ class Run:
         """
         request = LLMRequest(tuple(messages), tuple(tools), model, dict(params or {}))
         with self._effect("llm") as key:
-            name, conv = self._conversations.place(key, self._transcripts.transcript_of(messages))
-            asked = {"conv": conv, "model": model, "params": request.params}
-            return _response(await self._handled("llm", key, request, asked, conversation=name))
+            placed = self._conversations.place(key, self._transcripts.transcript_of(messages))
+            asked = {"conv": placed.conv, "model": model, "params": request.params}
+            return _response(await self._handled("llm", key, request, asked, placed=placed))
 
     async def tools(self, calls: Sequence[ToolCall]) -> list[Message]:
         """Run the calls at the same time; the results as messages, in the order of the calls.
@@ -220,11 +220,11 @@ class Run:
         request: Any,
         asked: Mapping[str, Any],
         *,
-        conversation: str = "",
+        placed: Placed | None = None,
         is_asked: bool = False,
     ) -> dict[str, Any]:
         handler = self.program.handler(kind)
-        context = EffectContext(self.log, key, self._memory, conversation)
+        context = EffectContext(self.log, key, self._memory, placed)
         is_recorded = require_same(self.log, f"aaa.{kind}", key, described(asked))
         if not is_recorded and not is_asked:
             self.check_budget()

@@ -1,0 +1,44 @@
+"""Exactly what was sent: the prompt of any recorded call, from the log alone."""
+
+from collections.abc import Sequence
+
+from aaa.context import Edit, Transcript
+from aaa.context.edits import render
+from aaa.context.ledger import after
+from aaa.messages import Message
+from aaa.runtime.conversations import conversation_at, names_of
+from aaa.runtime.events import Event
+
+__all__ = ["prompt_at"]
+
+
+def prompt_at(events: Sequence[Event], call: int) -> list[Message]:
+    """The messages that were sent at call `call` (from 1) of the run with these events. Cost: O(events).
+
+    Raises:
+        IndexError: the run has fewer calls.
+    """
+    requests = [(event.data["key"], event.data["conv"]) for event in events if event.type == "aaa.llm.requested"]
+    if not 1 <= call <= len(requests):
+        raise IndexError(f"the run has {len(requests)} model calls, there is no call {call}")
+    key = requests[call - 1][0]
+    transcript = Transcript(conversation_at(key, dict(requests)), count=lambda _: 0)
+    edits = _edits_at(events, key, names_of(requests))
+    return [item.message for item in render(transcript, edits)]
+
+
+def _edits_at(events: Sequence[Event], key: str, names: dict[str, tuple[str, str]]) -> list[Edit]:
+    """The edits of each conversation, folded up to the call `key`."""
+    edits: dict[str, list[Edit]] = {}
+    for event in events:
+        found = names.get(event.data.get("key", ""))
+        if found is None:
+            continue
+        name, parent = found
+        if event.type == "aaa.llm.requested":
+            edits.setdefault(name, edits.get(parent, []))
+        elif event.type == "aaa.context.edited":
+            edits[name] = after(edits[name], event.data["removed"], event.data["added"])
+        if event.type in ("aaa.llm.completed", "aaa.llm.failed") and event.data["key"] == key:
+            break
+    return edits[names[key][0]]
