@@ -105,13 +105,13 @@ class ContextOverflowError(ContextError):
 class WireError(AaaError):
     """Input is not in the format it is said to be in.
 
-    `index` is the position of the offending message or tool in its list, or None where there is no list.
+    `index` is the position of the offending message (or `item`, "tool") in its list, None where there is no list.
     """
 
-    def __init__(self, problem: str, *, index: int | None = None) -> None:
+    def __init__(self, problem: str, *, index: int | None = None, item: str = "message") -> None:
         self.problem = problem
         self.index = index
-        super().__init__(problem if index is None else f"message {index}: {problem}")
+        super().__init__(problem if index is None else f"{item} {index}: {problem}")
 
 
 class ToolArgumentsError(AaaError):

@@ -73,7 +73,7 @@ class PromptFitter:
         if isinstance(counter, CalibratedCounter):
             counter = counter.copy(dict(state.ratios) if state.ratios else None)
         self.counter = counter
-        self._cache = TranscriptCache(Measure(counter).message, size=1)
+        self._cache = TranscriptCache(Measure(counter).message, size=4)
         self._sent: Anchor | None = None
 
     @property

@@ -4,31 +4,65 @@ A summary loses them first, and without them the model can not even ask. They ar
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from typing import cast
 
-from aaa.messages import Message
+from aaa.errors import ToolArgumentsError
+from aaa.messages import Message, ToolCall
 
 __all__ = ["identifiers_in", "missing_identifiers"]
 
-_WORD = re.compile(r"[A-Za-z0-9_./~\\-]*[A-Za-z0-9_][A-Za-z0-9_./:\\-]*[A-Za-z0-9_]|\d+")
-_NUMBER = re.compile(r"\d{3,}")
-_MARKED = re.compile(r"[A-Za-z0-9](?:[_./\\]+)[A-Za-z0-9]|^[/~.]|[a-z][A-Z]|[A-Za-z]\d|\d[A-Za-z]|_")
+_WORD = re.compile(r"[\w./:~\\-]+")
+_EDGES = "./:~\\-"
+_MARKED = re.compile(r"\w[_./\\:]+\w|_|[a-z][A-Z]|[A-Z]{2}[a-z]|[^\W\d]\d|\d[^\W\d]")
+_HEXADECIMAL = re.compile(r"[0-9a-f]{8,}")
 _LENGTHS = range(4, 121)
 
 
 def identifiers_in(text: str) -> dict[str, None]:
-    """Identifiers in `text`, in order of first appearance, as keys.
+    """Identifiers in `text`, in order of first appearance, as keys. Cost: O(text).
 
     An identifier is a path, a word with an underscore, a dot, a digit or a capital inside, or a hexadecimal word, of
-    4 to 120 characters; or a number of three digits or more.
+    4 to 120 characters; or a number or date of three digits or more.
     """
-    return {word: None for word in _WORD.findall(text) if _is_identifier(word)}
+    words = (_without_edges(word) for word in _WORD.findall(text))
+    return {word: None for word in words if _is_identifier(word)}
+
+
+def _without_edges(word: str) -> str:
+    """Punctuation at the end goes, and at the start unless it makes a path."""
+    word = word.rstrip(_EDGES)
+    return word if word[:1] in ("/", "~", ".") and "/" in word else word.lstrip(_EDGES)
 
 
 def _is_identifier(word: str) -> bool:
-    if _NUMBER.fullmatch(word):
-        return True
-    return len(word) in _LENGTHS and _MARKED.search(word) is not None
+    if len(word) > _LENGTHS.stop:
+        return False
+    if not any(map(str.isalpha, word)):
+        return sum(map(str.isdigit, word)) >= 3
+    if len(word) not in _LENGTHS:
+        return False
+    return _MARKED.search(word) is not None or _HEXADECIMAL.fullmatch(word) is not None
+
+
+def _strings(call: ToolCall) -> Iterable[str]:
+    """The strings in a call's arguments, as the tool would see them."""
+    try:
+        return _leaves(call.arguments)
+    except ToolArgumentsError:
+        return (call.arguments_json,)
+
+
+def _leaves(value: object) -> Iterable[str]:
+    match value:
+        case str():
+            return (value,)
+        case dict():
+            return [leaf for item in cast("dict[str, object]", value).values() for leaf in _leaves(item)]
+        case list():
+            return [leaf for item in cast("list[object]", value) for leaf in _leaves(item)]
+        case _:
+            return (str(value),)
 
 
 def missing_identifiers(
@@ -42,7 +76,7 @@ def missing_identifiers(
     scores: dict[str, float] = dict.fromkeys(earlier, 0.2 * 10)
     for position, message in enumerate(span):
         weight = ((position + 1) / len(span) + 0.2) * (0.3 if message.role == "tool" else 10)
-        for text in (*message.texts, *(call.arguments_json for call in message.tool_calls)):
+        for text in (*message.texts, *(text for call in message.tool_calls for text in _strings(call))):
             for word in identifiers_in(text):
                 scores[word] = max(weight, scores.get(word, 0))
     chosen: list[str] = []

@@ -83,8 +83,8 @@ def summary_message(record: SummaryRecord) -> Message:
 
 def is_summary(message: Message) -> bool:
     """Whether the message is a summary of ours, also when it came back as a plain dict."""
-    content = message.content
-    fenced = isinstance(content, str) and content.startswith(_OPENING) and content.endswith(_CLOSING)
+    text = message.text
+    fenced = text.startswith(_OPENING) and text.endswith(_CLOSING)
     return message.kind == "summary" or (message.role == "user" and fenced)
 
 

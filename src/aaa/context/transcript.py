@@ -11,6 +11,7 @@ as one that it has seen grow, so that a plain list costs only what is new in it.
 from bisect import bisect_left
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import cache
 from itertools import islice
 from operator import is_
 from threading import Lock
@@ -122,22 +123,28 @@ class Transcript(Sequence[Message]):
         Messages are the same if they are one object, or equal in digest, pin and kind. Cost: O(what is new), and a
         pointer comparison.
         """
+        return self._follow(messages, self._shared(messages, lambda index: digest(messages[index])))
+
+    def _follow(self, messages: Sequence[Message], shared: int) -> "Transcript":
         other = Transcript(count=self._count)
-        other._columns, other._length = self._columns, self._shared(messages)
-        other.extend(islice(messages, other._length, None))
+        other._columns, other._length = self._columns, shared
+        other.extend(islice(messages, shared, None))
         return other
 
-    def _shared(self, messages: Sequence[Message]) -> int:
+    def _shared(self, messages: Sequence[Message], digest_at: Callable[[int], str]) -> int:
+        """How many messages at the start are the same."""
         if len(messages) >= len(self) and all(map(is_, self, messages)):
             return len(self)
         for index, (mine, other) in enumerate(zip(self, messages, strict=False)):
-            if mine is not other and not self._is_same(index, other):
+            if mine is not other and not self._is_same(index, other, digest_at):
                 return index
         return min(len(self), len(messages))
 
-    def _is_same(self, index: int, other: Message) -> bool:
+    def _is_same(self, index: int, other: Message, digest_at: Callable[[int], str]) -> bool:
         mine = self._columns.messages[index]
-        return (mine.pinned, mine.kind, self.message_digest(index)) == (other.pinned, other.kind, digest(other))
+        if (mine.pinned, mine.kind) != (other.pinned, other.kind):
+            return False
+        return self.message_digest(index) == digest_at(index)
 
 
 class TranscriptCache:
@@ -151,14 +158,22 @@ class TranscriptCache:
 
     def transcript_of(self, messages: Sequence[Message]) -> Transcript:
         """The transcript of `messages`. Cost: O(what is new since they were last seen), and a pointer comparison."""
+
+        @cache  # once, however many transcripts it is compared with
+        def digest_at(index: int) -> str:
+            return digest(messages[index])
+
         with self._lock:
-            known = next((t for t in self._recent if len(t) and len(messages) and _is_start(t, messages)), None)
-            transcript = Transcript(messages, count=self._count) if known is None else known.follow(messages)
-            self._recent = [transcript, *(t for t in self._recent if t is not known)][: self._size]
+            shared, known = 0, None
+            for transcript in self._recent:
+                length = transcript._shared(messages, digest_at)  # pyright: ignore[reportPrivateUsage]
+                if length > shared:
+                    shared, known = length, transcript
+            if known is None:
+                return self._keep(Transcript(messages, count=self._count), None)
+            grown = known._follow(messages, shared)  # pyright: ignore[reportPrivateUsage]
+            return self._keep(grown, known if shared == len(known) else None)
+
+    def _keep(self, transcript: Transcript, replaced: Transcript | None) -> Transcript:
+        self._recent = [transcript, *(t for t in self._recent if t is not replaced)][: self._size]
         return transcript
-
-
-def _is_start(transcript: Transcript, messages: Sequence[Message]) -> bool:
-    """Whether they begin alike; enough to try, since `follow` compares the rest."""
-    first = transcript[0]
-    return first is messages[0] or first == messages[0]

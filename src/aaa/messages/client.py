@@ -40,6 +40,10 @@ class LLMRequest(msgspec.Struct, frozen=True):
     model: str | None = None
     params: Mapping[str, Any] = msgspec.field(default_factory=dict[str, Any])
 
+    def __post_init__(self) -> None:
+        force_setattr(self, "messages", tuple(self.messages))
+        force_setattr(self, "tools", tuple(self.tools))
+
     def __hash__(self) -> int:
         return hash((self.messages, self.tools, self.model, tuple(sorted(self.params))))
 

@@ -42,7 +42,9 @@ def canonical(message: Message) -> bytes:
     """What a provider would see of the message, as JSON text."""
     content = message.content
     if content is not None and not isinstance(content, str):
-        content = [["", part.text] if isinstance(part, TextPart) else [part.type, part.json] for part in content]
+        content = [
+            ["", part.text] if isinstance(part, TextPart) else [part.type or None, part.json] for part in content
+        ]
     calls = [[call.id, call.name, call.arguments_json] for call in message.tool_calls]
     fields = [message.role, content, calls, message.tool_call_id, message.name]
     try:
@@ -58,5 +60,8 @@ def escape_surrogates(value: object) -> object:
             return value.encode("utf-8", "backslashreplace").decode()
         case list():
             return [escape_surrogates(item) for item in cast("list[object]", value)]
+        case dict():
+            fields = cast("dict[str, object]", value)
+            return {escape_surrogates(key): escape_surrogates(item) for key, item in fields.items()}
         case _:
             return value

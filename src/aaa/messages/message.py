@@ -5,6 +5,7 @@ What a provider attaches and wants back untouched (thinking with signatures, enc
 text, and are no part of a message's identity towards the provider (see `aaa.messages.digest`).
 """
 
+import json
 from collections.abc import Iterable
 from typing import Any, cast
 
@@ -49,8 +50,8 @@ class ToolCall(msgspec.Struct, frozen=True, cache_hash=True, omit_defaults=True)
             ToolArgumentsError: the text is not a JSON object.
         """
         try:
-            value = msgspec.json.decode(self.arguments_json or "{}")
-        except (msgspec.DecodeError, UnicodeEncodeError) as error:
+            value = json.loads(self.arguments_json or "{}")
+        except (ValueError, RecursionError) as error:
             raise ToolArgumentsError(tool=self.name, call_id=self.id, problem=str(error)) from error
         if not isinstance(value, dict):
             problem = f"found {type(value).__name__}"
@@ -69,7 +70,7 @@ class ToolSpec(msgspec.Struct, frozen=True, cache_hash=True, omit_defaults=True)
     @property
     def parameters(self) -> dict[str, Any]:
         """The JSON schema of the arguments, parsed on demand."""
-        return msgspec.json.decode(self.parameters_json, type=dict[str, Any])
+        return json.loads(self.parameters_json)
 
 
 class Message(msgspec.Struct, frozen=True, cache_hash=True, omit_defaults=True):
@@ -120,7 +121,7 @@ def with_text(message: Message, content: str | tuple[Part, ...]) -> Message:
     """The same message with other content; what `extra` said about the old content goes with it."""
     extra = message.extra
     if '"content"' in extra:
-        fields = msgspec.json.decode(extra, type=dict[str, msgspec.Raw])
+        fields = json.loads(extra)
         fields.pop("content", None)
-        extra = msgspec.json.encode(fields).decode() if fields else ""
+        extra = json.dumps(fields, separators=(",", ":")) if fields else ""
     return replace(message, content=content, extra=extra)

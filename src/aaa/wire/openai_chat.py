@@ -8,8 +8,11 @@ completion", and recorded bodies of compatible servers.
 """
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Generator, Iterable, Mapping
+from contextlib import contextmanager
 from typing import Any, cast
+
+from msgspec.structs import replace
 
 from aaa.errors import WireError
 from aaa.messages import Message, OpaquePart, Part, TextPart, ToolCall, ToolSpec
@@ -33,21 +36,22 @@ def message_from_dict(fields: Mapping[str, Any], *, index: int | None = None) ->
     """Read one message; `index` is only for the error.
 
     Raises:
-        WireError: no object, no role, or content or calls of a wrong type.
+        WireError: no object, no role, content or calls of a wrong type, or a value that is not JSON.
     """
-    fields = _mapping(fields, "a message", index)
-    role = fields.get("role")
-    if not isinstance(role, str) or not role:
-        raise WireError("a message needs a role (a non-empty string)", index=index)
-    message = Message(
-        role,
-        _content_from(fields.get("content"), index),
-        _calls_from(fields.get("tool_calls"), index),
-        _optional_string(fields.get("tool_call_id")),
-        _optional_string(fields.get("name")),
-    )
-    extra = _difference(fields, message_to_dict(message))
-    return message if not extra else Message(*_seen_fields(message), extra=extra)
+    with _errors_at(index, "message"):
+        fields = _mapping(fields, "a message")
+        role = fields.get("role")
+        if not isinstance(role, str) or not role:
+            raise WireError("a message needs a role (a non-empty string)")
+        message = Message(
+            role,
+            _content_from(fields.get("content")),
+            _calls_from(fields.get("tool_calls")),
+            _optional_string(fields.get("tool_call_id")),
+            _optional_string(fields.get("name")),
+        )
+        extra = _difference(fields, message_to_dict(message))
+        return replace(message, extra=extra) if extra else message
 
 
 def message_to_dict(message: Message) -> Fields:
@@ -70,16 +74,17 @@ def tool_from_dict(fields: Mapping[str, Any], *, index: int | None = None) -> To
     """Read a tool specification, wrapped in `{"type": "function", "function": …}` or bare.
 
     Raises:
-        WireError: no object, or no name.
+        WireError: no object, no name, or parameters that are no object.
     """
-    fields = _mapping(fields, "a tool", index)
-    inner = _mapping(fields.get("function") or fields, "the function of a tool", index)
-    name = inner.get("name")
-    if not isinstance(name, str) or not name:
-        raise WireError("a tool needs a name (a non-empty string)", index=index)
-    parameters = inner.get("parameters")
-    spec = ToolSpec(name, inner.get("description") or "", _compact({} if parameters is None else parameters))
-    return ToolSpec(*_spec_fields(spec), extra=_difference(fields, tool_to_dict(spec)))
+    with _errors_at(index, "tool"):
+        fields = _mapping(fields, "a tool")
+        inner = _mapping(fields.get("function") or fields, "the function of a tool")
+        name = inner.get("name")
+        if not isinstance(name, str) or not name:
+            raise WireError("a tool needs a name (a non-empty string)")
+        parameters = _mapping(inner.get("parameters") or {}, "the parameters of a tool")
+        spec = ToolSpec(name, str(inner.get("description") or ""), _compact(parameters, allow_nan=False))
+        return replace(spec, extra=_difference(fields, tool_to_dict(spec)))
 
 
 def tool_to_dict(spec: ToolSpec) -> Fields:
@@ -88,16 +93,16 @@ def tool_to_dict(spec: ToolSpec) -> Fields:
     return _overlay({"type": "function", "function": function}, spec.extra)
 
 
-def _content_from(value: Any, index: int | None) -> str | tuple[Part, ...] | None:
+def _content_from(value: Any) -> str | tuple[Part, ...] | None:
     if value is None or isinstance(value, str):
         return value
     if isinstance(value, list | tuple):
-        return tuple(_part_from(part, index) for part in cast("list[Any]", value))
-    raise WireError(f"content must be a string, a list of parts or null, not {type(value).__name__}", index=index)
+        return tuple(_part_from(part) for part in cast("list[Any]", value))
+    raise WireError(f"content must be a string, a list of parts or null, not {type(value).__name__}")
 
 
-def _part_from(part: Any, index: int | None) -> Part:
-    part = _mapping(part, "a content part", index)
+def _part_from(part: Any) -> Part:
+    part = _mapping(part, "a content part")
     if part.get("type") == "text" and isinstance(part.get("text"), str):
         return TextPart(part["text"], _difference(part, {"type": "text", "text": part["text"]}))
     return OpaquePart(str(part.get("type", "")), _compact(part))
@@ -109,21 +114,21 @@ def _part_to_dict(part: Part) -> Fields:
     return _overlay({"type": "text", "text": part.text}, part.extra)
 
 
-def _calls_from(value: Any, index: int | None) -> tuple[ToolCall, ...]:
+def _calls_from(value: Any) -> tuple[ToolCall, ...]:
     if value is None:
         return ()
     if not isinstance(value, list | tuple):
-        raise WireError(f"tool_calls must be a list or null, not {type(value).__name__}", index=index)
-    return tuple(_call_from(call, index) for call in cast("list[Any]", value))
+        raise WireError(f"tool_calls must be a list or null, not {type(value).__name__}")
+    return tuple(_call_from(call) for call in cast("list[Any]", value))
 
 
-def _call_from(fields: Any, index: int | None) -> ToolCall:
-    fields = _mapping(fields, "a tool call", index)
-    inner = _mapping(fields.get("function") or fields.get("custom") or {}, "the function of a tool call", index)
+def _call_from(fields: Any) -> ToolCall:
+    fields = _mapping(fields, "a tool call")
+    inner = _mapping(fields.get("function") or fields.get("custom") or {}, "the function of a tool call")
     arguments: Any = inner.get("arguments", inner.get("input", ""))
     text = arguments if isinstance(arguments, str) else _compact(arguments)
-    call = ToolCall(str(fields.get("id") or ""), str(inner.get("name") or ""), text)
-    return ToolCall(call.id, call.name, call.arguments_json, _difference(fields, _call_to_dict(call)))
+    call = ToolCall(_optional_string(fields.get("id")) or "", str(inner.get("name") or ""), text)
+    return replace(call, extra=_difference(fields, _call_to_dict(call)))
 
 
 def _call_to_dict(call: ToolCall) -> Fields:
@@ -148,8 +153,8 @@ def _overlay(fields: Fields, extra: str) -> Fields:
     return fields
 
 
-def _compact(value: Any) -> str:
-    return json.dumps(value, separators=(",", ":"), ensure_ascii=False, default=_dump)
+def _compact(value: Any, *, allow_nan: bool = True) -> str:
+    return json.dumps(value, separators=(",", ":"), ensure_ascii=False, default=_dump, allow_nan=allow_nan)
 
 
 def _dump(value: Any) -> Any:
@@ -163,17 +168,20 @@ def _optional_string(value: Any) -> str | None:
     return None if value is None else str(value)
 
 
-def _seen_fields(message: Message) -> tuple[Any, ...]:
-    return message.role, message.content, message.tool_calls, message.tool_call_id, message.name
+@contextmanager
+def _errors_at(index: int | None, item: str) -> Generator[None, None, None]:
+    """Every failure to read becomes a `WireError` that says where."""
+    try:
+        yield
+    except WireError as error:
+        raise WireError(error.problem, index=index, item=item) from error
+    except (TypeError, ValueError, RecursionError) as error:
+        raise WireError(f"a value is not JSON: {error}", index=index, item=item) from error
 
 
-def _spec_fields(spec: ToolSpec) -> tuple[str, str, str]:
-    return spec.name, spec.description, spec.parameters_json
-
-
-def _mapping(value: Any, what: str, index: int | None) -> Mapping[str, Any]:
+def _mapping(value: Any, what: str) -> Mapping[str, Any]:
     if isinstance(value, Mapping):
         return cast("Mapping[str, Any]", value)
     if hasattr(value, "model_dump"):
         return _dump(value)
-    raise WireError(f"{what} must be an object, not {type(value).__name__}", index=index)
+    raise WireError(f"{what} must be an object, not {type(value).__name__}")

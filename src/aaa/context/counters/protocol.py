@@ -1,5 +1,6 @@
 """What a counter is, and what makes one fast."""
 
+import json
 from collections.abc import Sequence
 from typing import Protocol, runtime_checkable
 
@@ -39,7 +40,7 @@ def arguments_text(call: ToolCall) -> str:
     """The arguments of a call as compact JSON, or as they are when they are no JSON."""
     try:
         return msgspec.json.format(call.arguments_json, indent=-1)
-    except (msgspec.DecodeError, UnicodeEncodeError):
+    except (msgspec.DecodeError, UnicodeEncodeError, RecursionError):
         return call.arguments_json
 
 
@@ -47,8 +48,8 @@ def tools_text(tools: Sequence[ToolSpec]) -> str:
     """The specifications as one compact JSON list, "" for none."""
     if not tools:
         return ""
-    specs = [
-        {"name": tool.name, "description": tool.description, "parameters": msgspec.Raw(tool.parameters_json.encode())}
-        for tool in tools
-    ]
-    return msgspec.json.encode(specs).decode()
+    return json.dumps([_spec(tool) for tool in tools], separators=(",", ":"), ensure_ascii=False)
+
+
+def _spec(tool: ToolSpec) -> dict[str, object]:
+    return {"name": tool.name, "description": tool.description, "parameters": tool.parameters}

@@ -1,0 +1,662 @@
+"""What holds for any conversation and any policy."""
+
+import asyncio
+import copy
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Coroutine, Sequence
+from typing import Any
+
+import pytest
+from hypothesis import assume, given, note
+from hypothesis import strategies as st
+
+from aaa.context import (
+    ClearToolResults,
+    ContextPolicy,
+    DropOldest,
+    FitterState,
+    HeuristicCounter,
+    PromptFitter,
+    SummaryBook,
+    Transcript,
+    groups,
+)
+from aaa.context.counters import CalibratedCounter
+from aaa.context.groups import head_length
+from aaa.errors import ContextFloorError
+from aaa.messages import Message, ToolCall, pair
+from aaa.wire.openai_chat import message_from_dict, message_to_dict
+from tests.strategies import (
+    PolicySpec,
+    as_dicts,
+    canonical_json,
+    conversations,
+    policy_specs,
+    tool_specs,
+    tools_as_dicts,
+    usages,
+)
+
+
+def now(coroutine: Coroutine[Any, Any, Any]) -> Any:
+    """The result of a coroutine that never waits, without an event loop."""
+    try:
+        coroutine.send(None)
+    except StopIteration as done:
+        return done.value
+    raise AssertionError("it waited for something")
+
+
+def fitting(policy: ContextPolicy, messages: Sequence[Any], tools: Sequence[Any] = (), **options: Any) -> Any:
+    """What `prepare` returns; an input that cannot fit is none of the calling test's business."""
+    try:
+        return now(policy.prepare(messages, tools=tools, **options))
+    except ContextFloorError as error:
+        note(str(error))
+        assume(False)
+
+
+def size(policy: ContextPolicy, messages: Sequence[Message], tools: Sequence[Any] = ()) -> int:
+    """Calibrated tokens by the policy's own counter."""
+    return policy.counter.count(messages, tools)
+
+
+def read(messages: Sequence[Any]) -> list[Message]:
+    return [m if isinstance(m, Message) else message_from_dict(m) for m in messages]
+
+
+# 1. It fits
+
+
+def check_fits(policy: ContextPolicy, spec: PolicySpec, prompt: Sequence[Any], tools: Sequence[Any]) -> None:
+    assert size(policy, read(prompt), tools) <= spec.window - spec.reserve
+
+
+def check_floor_error(error: ContextFloorError, spec: PolicySpec) -> None:
+    budget = spec.window - spec.reserve
+    assert error.head_tokens + error.tools_tokens + error.tail_tokens == error.needed_tokens > budget
+    assert (error.budget_tokens, error.window_tokens) == (budget, spec.window)
+    assert min(error.head_tokens, error.tools_tokens, error.tail_tokens) >= 0
+
+
+@given(conversations(), tool_specs(), policy_specs())
+def test_a_prompt_fits_or_the_error_says_by_how_much_not(messages, tools, spec):
+    policy = spec.build()
+    try:
+        prompt = now(policy.prepare(messages, tools=tools))
+    except ContextFloorError as error:
+        check_floor_error(error, spec)
+    else:
+        check_fits(policy, spec, prompt.messages, tools)
+        assert prompt.plan.tokens_after == size(policy, prompt.messages, tools)
+
+
+@given(conversations(), tool_specs(), policy_specs())
+def test_what_cannot_fit_is_head_pinned_and_newest_group_at_their_smallest(messages, tools, spec):
+    policy = spec.build()
+    try:
+        now(policy.prepare(messages, tools=tools))
+    except ContextFloorError:
+        assert size(policy, smallest(messages), tools) > spec.window - spec.reserve - MARKER_TOKENS
+
+
+MARKER_TOKENS = 180  # what a marker costs in the dearest of the counters
+
+
+def smallest(messages: list[Message]) -> list[Message]:
+    """Head, groups with a pinned message, and the newest group, results at the 200 characters that the floor leaves."""
+    head = head_length(messages)
+    ranges = groups(messages, head)
+    kept = [r for r in ranges[:-1] if any(m.pinned or m.is_system for m in messages[slice(*r)])] + ranges[-1:]
+    left = [m for start, stop in kept for m in messages[start:stop]]
+    is_cut = lambda m: m.role == "tool" and not m.pinned and len(m.text) > 200  # noqa: E731
+    return [
+        *messages[:head],
+        *(Message("tool", "x" * 200, (), m.tool_call_id, m.name) if is_cut(m) else m for m in left),
+    ]
+
+
+@given(conversations(max_turns=4), policy_specs(), st.sampled_from((0.3, 0.7, 0.99)))
+def test_under_pressure_a_prompt_becomes_smaller_or_the_error_says_what_is_needed(messages, spec, pressure):
+    policy = spec.build()
+    before = fitting(policy, messages)
+    try:
+        prompt = now(policy.prepare(messages, pressure=pressure))
+    except ContextFloorError as error:
+        check_floor_error(error, spec)
+    else:
+        assert size(policy, prompt.messages) < size(policy, before.messages)
+
+
+# 2. and 3. Order, head, pinned
+
+
+def check_order(given_messages: Sequence[Any], prompt: Sequence[Any]) -> None:
+    """The caller's own objects come in their order; all else stands for a result or is a summary or a marker."""
+    own = {id(message) for message in given_messages}
+    cursor = 0
+    for message in prompt:
+        if id(message) in own:
+            cursor = next(i for i in range(cursor, len(given_messages)) if given_messages[i] is message) + 1
+        else:
+            written = message if isinstance(message, Message) else message_from_dict(message)
+            is_ours = "earlier message" in written.text or written.text.startswith("<record ")
+            assert written.role == "tool" or (written.role == "user" and is_ours)
+
+
+def check_kept(given_messages: Sequence[Any], prompt: Sequence[Any]) -> None:
+    """The head comes first, the same objects; later system messages and pinned ones are all there, in order."""
+    known = read(given_messages)
+    head = head_length(known)
+    assert [id(m) for m in prompt[:head]] == [id(m) for m in given_messages[:head]]
+    must = [id(given_messages[i]) for i in range(head, len(known)) if known[i].pinned or known[i].is_system]
+    rest = iter([id(message) for message in prompt[head:]])
+    assert all(message in rest for message in must)
+
+
+@given(conversations(), policy_specs())
+def test_the_order_is_kept_and_what_is_not_the_callers_stands_for_something(messages, spec):
+    prompt = fitting(spec.build(), messages)
+    check_order(messages, prompt.messages)
+    sources = [item.source for item in prompt.plan.items(transcript(messages)) if item.source is not None]
+    assert sources == sorted(set(sources))
+
+
+@given(st.data(), conversations(pinned=False), policy_specs())
+def test_a_prompt_of_dicts_holds_the_callers_own_dicts_in_order(data, messages, spec):
+    dicts = data.draw(as_dicts(messages))
+    prompt = fitting(spec.build(), dicts)
+    check_order(dicts, prompt.messages)
+    check_kept(dicts, prompt.messages)
+    assert all(isinstance(message, dict) for message in prompt.messages)
+
+
+@given(conversations(), policy_specs())
+def test_head_pinned_and_later_system_messages_stay_as_they_are(messages, spec):
+    check_kept(messages, fitting(spec.build(), messages).messages)
+
+
+# 4. Pairs
+
+
+def transcript(messages: Sequence[Message]) -> Transcript:
+    return Transcript(messages, count=lambda _: 0)
+
+
+def check_pairs(messages: Sequence[Message], plan: Any) -> None:
+    """Each call without a result and each result without a call was one in the transcript too."""
+    items = plan.items(transcript(messages))
+    before, after = pair(messages), pair([item.message for item in items])
+    assert {items[index].source for index in after.orphans} <= set(before.orphans)
+    assert {(items[index].source, call) for index, call in after.unanswered} <= set(before.unanswered)
+
+
+@given(conversations(), policy_specs())
+def test_no_call_is_separated_from_its_result(messages, spec):
+    check_pairs(messages, fitting(spec.build(), messages).plan)
+
+
+@given(conversations(max_turns=5), st.data())
+def test_no_call_is_separated_from_its_result_by_a_stored_summary(messages, data):
+    spec = data.draw(policy_specs(strategies=("summarize", "clear")))
+    policy, book = spec.build(), SummaryBook()
+    for length in range(1, len(messages) + 1):
+        try:
+            plan = now(policy.plan(messages[:length], book=book))
+            now(policy.prepare(messages[:length], book=book))
+        except ContextFloorError:
+            continue
+        check_pairs(messages[:length], plan)
+
+
+# 5. Idempotent, deterministic
+
+
+def equal(a: Sequence[Any], b: Sequence[Any]) -> bool:
+    return [m if isinstance(m, dict) else message_to_dict(m) for m in a] == [
+        m if isinstance(m, dict) else message_to_dict(m) for m in b
+    ]
+
+
+@given(conversations(), policy_specs(), tool_specs())
+def test_a_prompt_prepared_again_is_the_same(messages, spec, tools):
+    prompt = fitting(spec.build(), messages, tools)
+    again = now(spec.build().prepare(prompt.messages, tools=tools))
+    assert equal(prompt.messages, again.messages)
+
+
+@given(st.data(), conversations(pinned=False), policy_specs())
+def test_a_prompt_of_dicts_prepared_again_is_the_same(data, messages, spec):
+    prompt = fitting(spec.build(), data.draw(as_dicts(messages)))
+    again = now(spec.build().prepare(prompt.messages))
+    assert equal(prompt.messages, again.messages)
+
+
+@given(st.data(), conversations(pinned=False), policy_specs(), tool_specs())
+def test_the_same_input_gives_the_same_output_again_and_as_dicts(data, messages, spec, tools):
+    policy = spec.build()
+    first = fitting(policy, messages, tools)
+    assert fitting(policy, messages, tools) == first
+    assert fitting(spec.build(), list(messages), tools) == first
+    dicts = [message_to_dict(message) for message in messages]
+    assert equal(fitting(spec.build(), dicts, tools_as_dicts(tools)).messages, first.messages)
+
+
+SCRIPT = """
+import asyncio, json, sys
+from aaa.context import *
+from aaa.messages import *
+def turn(n):
+    calls = tuple(ToolCall(f"{n}.{i}", "read", json.dumps({"path": f"src/file_{n}_{i}.py"})) for i in range(3))
+    results = (Message("tool", f"lib/x{n}_{call.id} \\u00e9 " * 60, (), call.id) for call in calls)
+    return [Message("assistant", None, calls), *results]
+messages = [Message("system", "s"), Message("user", "task")] + [m for n in range(9) for m in turn(n)]
+summarize = Summarize(summarize=lambda text, previous: f"{len(text)} after {previous}")
+policy = ContextPolicy(3000, reserve_output=0, strategies=[ClearToolResults(), summarize, DropOldest()], sticky=True)
+fitter = PromptFitter(policy)
+prompts = [fitter.fit_sync(messages[:n]).messages for n in range(1, len(messages) + 1)]
+sys.stdout.write(repr(prompts) + fitter.state.to_json())
+"""
+
+
+def test_another_process_gives_the_same_bytes_whatever_its_hash_seed():
+    def output(seed: str) -> str:
+        environment = os.environ | {"PYTHONHASHSEED": seed, "PYTHONIOENCODING": "utf-8"}
+        return subprocess.run(
+            [sys.executable, "-c", SCRIPT],
+            env=environment,
+            capture_output=True,
+            check=True,
+            timeout=60,
+            encoding="utf-8",
+        ).stdout
+
+    first = output("0")
+    assert "<record" in first
+    assert output("1") == first == output("4242")
+
+
+# 6. Plan
+
+
+@given(conversations(), policy_specs(), tool_specs())
+def test_prepare_is_the_plan_applied(messages, spec, tools):
+    policy = spec.build()
+    prompt = fitting(policy, messages, tools)
+    plan = now(policy.plan(messages, tools=tools))
+    assert plan == prompt.plan
+    assert plan.apply(messages) == list(prompt.messages)
+    assert plan.report() == prompt.report
+
+
+@given(conversations(), policy_specs(strategies=("summarize", "drop")))
+def test_an_estimate_calls_no_summarizer_and_keeps_nothing(messages, spec):
+    policy, book = spec.build(), SummaryBook()
+    try:
+        now(policy.plan(messages, estimate=True, book=book))
+    except ContextFloorError as error:
+        check_floor_error(error, spec)
+    assert spec.summary_calls == 0
+    assert book == SummaryBook()
+
+
+# 7. Sticky
+
+
+def lines(prompt: Sequence[Message]) -> list[str]:
+    return [canonical_json(message) for message in prompt]
+
+
+def fit_each(fitter: PromptFitter, messages: Sequence[Message], reports: Sequence[int | None]) -> Any:
+    """Fit each beginning of the conversation; None where it cannot fit. Reports follow in turn."""
+    for length in range(1, len(messages) + 1):
+        try:
+            yield length, fitter.fit_sync(messages[:length])
+        except ContextFloorError:
+            yield length, None
+        if reports:
+            fitter.record(reports[length % len(reports)])
+
+
+@given(conversations(max_turns=6), policy_specs(sticky=True), st.lists(usages(), max_size=4))
+def test_between_two_compactions_a_sticky_prompt_only_grows_at_its_end(messages, spec, reports):
+    before: list[str] = []
+    for length, prompt in fit_each(PromptFitter(spec.build()), messages, reports):
+        if prompt is None:
+            continue
+        after = lines(prompt.messages)
+        if not prompt.plan.applied:
+            assert after[: len(before)] == before, length
+        before = after
+
+
+@given(conversations(max_turns=6), policy_specs(sticky=True))
+def test_with_exact_usage_a_sticky_prompt_only_grows_and_each_one_fits(messages, spec):
+    policy = spec.build()
+    fitter = PromptFitter(policy)
+    before: list[str] = []
+    for length in range(1, len(messages) + 1):
+        try:
+            prompt = fitter.fit_sync(messages[:length])
+        except ContextFloorError as error:
+            check_floor_error(error, spec)
+            continue
+        raw = Measured(policy).raw(prompt.messages)
+        assert raw <= spec.window - spec.reserve or length == 1 or fitter.state.ratios[0][1] < 1
+        check_pairs(messages[:length], prompt.plan)
+        check_kept(messages[:length], prompt.messages)
+        after = lines(prompt.messages)
+        assert prompt.plan.applied or after[: len(before)] == before
+        before = after
+        fitter.record(raw)
+
+
+class Measured:
+    """The raw size by a policy's counter."""
+
+    def __init__(self, policy: ContextPolicy) -> None:
+        counter = policy.counter
+        self.base = counter.base if isinstance(counter, CalibratedCounter) else counter
+
+    def raw(self, messages: Sequence[Message]) -> int:
+        return self.base.count(messages, ())
+
+
+# 8. Saved and reloaded
+
+
+@given(
+    conversations(max_turns=6),
+    policy_specs(),
+    st.lists(usages(), max_size=4),
+    st.integers(1, 12),
+    st.booleans(),
+)
+def test_a_reloaded_fitter_goes_on_with_the_same_bytes(messages, spec, reports, at, before_record):
+    kept, fitter = PromptFitter(spec.build()), PromptFitter(spec.build())
+
+    def reload(fitter: PromptFitter) -> PromptFitter:
+        return PromptFitter(spec.build(), FitterState.from_json(fitter.state.to_json()))
+
+    for length in range(1, len(messages) + 1):
+        outcomes = []
+        for one in (kept, fitter):
+            try:
+                outcomes.append(lines(one.fit_sync(messages[:length]).messages))
+            except ContextFloorError as error:
+                outcomes.append(str(error))
+        assert outcomes[0] == outcomes[1], length
+        if length == at and before_record:
+            fitter = reload(fitter)
+        if reports:
+            kept.record(reports[length % len(reports)])
+            fitter.record(reports[length % len(reports)])
+        if length >= at and not before_record:
+            fitter = reload(fitter)
+    assert fitter.state.to_json() == kept.state.to_json()
+
+
+@given(conversations(max_turns=5), policy_specs())
+def test_a_call_that_cannot_fit_leaves_the_state_as_it_was(messages, spec):
+    fitter = PromptFitter(spec.build())
+    before = fitter.state
+    for _, prompt in fit_each(fitter, messages, ()):
+        if prompt is None:
+            assert fitter.state == before
+        before = fitter.state
+
+
+# 9. Tail
+
+
+@given(conversations(), policy_specs())
+def test_the_newest_groups_are_verbatim_unless_the_floor_is_reached(messages, spec):
+    prompt = fitting(spec.build(), messages)
+    ranges = groups(messages, head_length(messages))[-spec.keep_recent :] if spec.keep_recent else []
+    if ranges and not prompt.plan.floor:
+        tail = messages[ranges[0][0] :]
+        assert [id(m) for m in prompt.messages[-len(tail) :]] == [id(m) for m in tail]
+
+
+@given(conversations(), policy_specs(strategies=("clear",)))
+def test_the_newest_results_are_never_cleared_unless_the_floor_is_reached(messages, spec):
+    prompt = fitting(spec.build(), messages)
+    results = [m for m in messages if m.role == "tool"][-spec.keep_last :] if spec.keep_last else []
+    if results and not prompt.plan.floor:
+        assert [id(m) for m in prompt.messages if m.role == "tool"][-len(results) :] == [id(m) for m in results]
+
+
+# 10. Inputs
+
+
+@given(st.data(), conversations(max_turns=5), policy_specs(), tool_specs())
+def test_what_is_given_is_never_changed(data, messages, spec, tools):
+    dicts, tool_dicts = data.draw(as_dicts(messages)), tools_as_dicts(tools)
+    for given_messages, given_tools in ((messages, tools), (dicts, tool_dicts)):
+        before, ids = copy.deepcopy((given_messages, given_tools)), [id(message) for message in given_messages]
+        fitter = PromptFitter(spec.build())
+        try:
+            fitter.fit_sync(given_messages, tools=given_tools)
+            now(spec.build().prepare(given_messages, tools=given_tools))
+        except ContextFloorError:
+            pass
+        assert (given_messages, given_tools) == before
+        assert [id(message) for message in given_messages] == ids
+
+
+# 11. Nothing to do
+
+
+@given(st.data(), conversations(), policy_specs(), tool_specs(), st.sampled_from((list, tuple)))
+def test_with_nothing_to_do_the_same_sequence_comes_back(data, messages, spec, tools, kind):
+    given_messages = kind(data.draw(st.one_of(st.just(messages), as_dicts(messages))))
+    policy = spec.build()
+    trigger = int(spec.trigger * (spec.window - spec.reserve) + 1e-9)
+    assume(size(policy, read(given_messages), tools) <= trigger)
+    prompt = fitting(policy, given_messages, tools)
+    assert prompt.messages is given_messages
+    assert prompt.report is None
+    assert (prompt.new_summaries, prompt.tokens_spent, prompt.cost) == ([], 0, 0.0)
+    assert PromptFitter(policy).fit_sync(given_messages, tools=tools).messages is given_messages
+
+
+# 12. One core
+
+
+@given(conversations(max_turns=5), policy_specs(), tool_specs())
+def test_fit_and_fit_sync_give_the_same(messages, spec, tools):
+    outcomes = []
+    for is_sync in (False, True):
+        fitter = PromptFitter(spec.build())
+        fit = (
+            fitter.fit_sync
+            if is_sync
+            else lambda *args, fitter=fitter, **kwargs: asyncio.run(fitter.fit(*args, **kwargs))
+        )
+        for length in (len(messages) // 2, len(messages)):
+            try:
+                outcomes.append((is_sync, fit(messages[:length], tools=tools)))
+            except ContextFloorError as error:
+                outcomes.append((is_sync, str(error)))
+        outcomes.append((is_sync, fitter.state))
+    assert [o for is_sync, o in outcomes if is_sync] == [o for is_sync, o in outcomes if not is_sync]
+
+
+# 13. Cost
+
+
+class CountingCounter(HeuristicCounter):
+    """Counts what it counts."""
+
+    messages = 0
+    characters = 0
+
+    def count_message(self, message: Message) -> int:
+        self.messages += 1
+        self.characters += len(message.text)
+        return super().count_message(message)
+
+
+@given(st.data(), conversations(), conversations(max_turns=2), st.booleans())
+def test_with_nothing_to_do_only_what_is_new_is_counted(data, old, new, is_dicts):
+    counter = CountingCounter()
+    policy = ContextPolicy(10_000_000, counter=counter)
+    fitter = PromptFitter(policy)
+    messages = [*old, *new]
+    if is_dicts:
+        messages = data.draw(as_dicts(messages))
+    for fit in (fitter.fit_sync, lambda given_messages: now(policy.prepare(given_messages))):
+        counter.messages = 0
+        fit(messages[: len(old)])
+        assert counter.messages <= len(old)
+        counter.messages = 0
+        fit(messages)
+        assert counter.messages <= len(new) if old else len(messages)
+
+
+def test_conversations_with_the_same_instructions_do_not_make_each_other_counted_anew():
+    counter = CountingCounter()
+    policy = ContextPolicy(10_000_000, counter=counter)
+    system = Message("system", "the same for all")
+    lists = [[system, *(Message("user", f"{name} {n}") for n in range(50))] for name in "abc"]
+    for messages in lists:
+        now(policy.prepare(messages))
+    counter.messages = 0
+    for messages in lists:
+        now(policy.prepare([*messages, Message("user", "more")]))
+    assert counter.messages <= len(lists)
+
+
+@given(conversations(), policy_specs(counters=("heuristic",)))
+def test_a_compaction_counts_no_more_than_a_few_times_the_prompt(messages, spec):
+    policy = spec.build()
+    policy.counter = counter = CountingCounter()
+    fitter = PromptFitter(policy)
+    try:
+        fitter.fit_sync(messages)
+    except ContextFloorError:
+        return
+    assert counter.messages <= 5 * len(messages) + 40  # once to read it, four times for the rest
+
+
+# Branches
+
+
+@st.composite
+def branches(draw: st.DrawFn, messages: list[Message]) -> list[Message]:
+    """The conversation after an edit: messages changed, removed or put in, its end regenerated."""
+    edited = list(messages)
+    for _ in range(draw(st.integers(1, 3))):
+        if not edited:
+            break
+        at = draw(st.integers(0, len(edited) - 1))
+        old = edited[at]
+        match draw(st.sampled_from(("change", "remove", "put", "cut", "regenerate"))):
+            case "change":
+                edited[at] = Message(old.role, "edited", old.tool_calls, old.tool_call_id, old.name)
+            case "remove":
+                del edited[at]
+            case "put":
+                edited.insert(at, Message("user", "by the way"))
+            case "cut":
+                del edited[at:]
+            case _:
+                edited[-1] = Message("assistant", None, (ToolCall("again", "read"),))
+    return edited
+
+
+@given(st.data(), conversations(), policy_specs())
+def test_an_edited_list_is_fitted_as_well_as_any_other(data, messages, spec):
+    policy = spec.build()
+    fitter = PromptFitter(policy)
+    for current in (messages, data.draw(branches(messages)), data.draw(branches(messages)), messages):
+        try:
+            prompt = fitter.fit_sync(current)
+        except ContextFloorError as error:
+            check_floor_error(error, spec)
+            continue
+        check_fits(policy, spec, prompt.messages, ())
+        check_order(current, prompt.messages)
+        check_kept(current, prompt.messages)
+        check_pairs(current, prompt.plan)
+
+
+@given(st.data(), conversations(), policy_specs(strategies=("drop", "clear", "truncate")))
+def test_the_marker_tells_how_many_messages_are_missing_also_in_an_edited_list(data, messages, spec):
+    fitter = PromptFitter(spec.build())
+    for current in (messages, data.draw(branches(messages)), data.draw(branches(messages))):
+        try:
+            prompt = fitter.fit_sync(current)
+        except ContextFloorError:
+            continue
+        missing = sum(edit.action == "drop" for edit in prompt.plan.edits)
+        marked = [m for m in prompt.messages if isinstance(m, Message) and m.kind == "marker"]
+        texts = [f"[{missing} earlier message{'s' * (missing > 1)} left out to save context]"] if missing else []
+        assert [m.text for m in marked] == texts
+
+
+# Strategies of others
+
+
+class Careless:
+    """A strategy that deletes one message, whatever it is, and says nothing."""
+
+    def __init__(self, at: int, name: str = "careless") -> None:
+        self.at = at
+        self.name = name
+
+    async def apply(self, work: Any) -> None:
+        if len(work.messages) > self.at:
+            del work.messages[self.at]
+
+
+@given(conversations(), st.integers(0, 12))
+def test_a_careless_strategy_separates_no_call_from_its_result(messages, at):
+    policy = ContextPolicy(500, reserve_output=0, strategies=[Careless(at), ClearToolResults(), DropOldest()])
+    prompt = fitting(policy, messages)
+    check_pairs(messages, prompt.plan)
+    check_order(messages, prompt.messages)
+    head = head_length(messages)
+    assert prompt.messages[:head] == messages[:head]
+
+
+class Rewriting:
+    """A strategy that cuts every old result to nothing much."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+
+    async def apply(self, work: Any) -> None:
+        work.messages = [
+            Message("tool", "…", (), m.tool_call_id, m.name) if m.role == "tool" and i < work.tail else m
+            for i, m in enumerate(work.messages)
+        ]
+
+
+@pytest.mark.parametrize("name", ["rewriting", ""])
+def test_what_a_strategy_wrote_is_sent_whatever_its_name(name):
+    call = ToolCall("1", "read")
+    messages = [
+        Message("user", "task"),
+        Message("assistant", None, (call,)),
+        Message("tool", "x" * 5000, (), "1"),
+        *[Message("user", "more")] * 3,
+    ]
+    prompt = now(ContextPolicy(1000, reserve_output=0, strategies=[Rewriting(name)]).prepare(messages))
+    assert prompt.messages[2].text == "…"
+
+
+# Unicode
+
+
+def test_the_state_of_a_conversation_with_odd_text_is_ascii_json():
+    spec = PolicySpec(window=300, strategies=("summarize",), script="odd", sticky=True, keep_recent=1)
+    fitter = PromptFitter(spec.build())
+    fitter.fit_sync([Message("user", "task"), *[Message("user", "\ud83d\ude00\ud800" * 400)] * 2, Message("user", "x")])
+    text = fitter.state.to_json()
+    assert text.isascii()
+    assert json.loads(text)
+    assert FitterState.from_json(text) == fitter.state

@@ -1,0 +1,77 @@
+"""The public names, pinned: one that appears or goes is a decision, not an accident."""
+
+import aaa.context
+import aaa.errors
+import aaa.messages
+
+
+def test_the_names_of_aaa_context():
+    assert aaa.context.__all__ == [
+        "AdditiveCounter",
+        "CalibratedCounter",
+        "ClearToolResults",
+        "ContextPolicy",
+        "DropOldest",
+        "Edit",
+        "FitterState",
+        "HeuristicCounter",
+        "Plan",
+        "Prepared",
+        "PromptFitter",
+        "Strategy",
+        "Summarize",
+        "SummaryBook",
+        "SummaryRecord",
+        "TiktokenCounter",
+        "TokenCounter",
+        "Transcript",
+        "TruncateToolResults",
+        "Work",
+        "groups",
+    ]
+
+
+def test_the_names_of_aaa_messages():
+    assert aaa.messages.__all__ == [
+        "EMPTY_DIGEST",
+        "Effects",
+        "Handler",
+        "Host",
+        "LLMClient",
+        "LLMRequest",
+        "LLMResponse",
+        "Message",
+        "OpaquePart",
+        "Pairing",
+        "Part",
+        "TextPart",
+        "ToolCall",
+        "ToolSpec",
+        "Usage",
+        "chain",
+        "digest",
+        "pair",
+        "with_text",
+    ]
+
+
+def test_the_names_of_aaa_errors():
+    assert aaa.errors.__all__ == [
+        "AaaError",
+        "ConflictError",
+        "ContextError",
+        "ContextFloorError",
+        "ContextOverflowError",
+        "EffectError",
+        "NonDeterminismError",
+        "OutOfTurnsError",
+        "RunError",
+        "StateError",
+        "StoreError",
+        "StoreInUseError",
+        "SupersededError",
+        "ToolArgumentsError",
+        "ToolDefinitionError",
+        "UnknownRunError",
+        "WireError",
+    ]
