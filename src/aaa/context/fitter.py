@@ -135,13 +135,16 @@ class PromptFitter:
         """What was fitted last and not yet recorded; enough, with its usage, for `replay`."""
         return self._sent
 
-    def replay(self, sent: Anchor, edits: Sequence[Edit], *, has_new_edits: bool, reported: int) -> None:
-        """Be as after a fit whose prompt was `sent`, with `edits`, and for which `reported` tokens were counted."""
-        self.book.keep((), edits if self.policy.sticky else None)
+    def replay(self, sent: Anchor, *, has_new_edits: bool, reported: int) -> None:
+        """Be as after a fit whose prompt was `sent`, and for which `reported` tokens were counted."""
         if has_new_edits:
             self._anchor = None
         self._sent = sent
         self.record(reported)
+
+    def replay_edits(self, edits: Sequence[Edit]) -> None:
+        """Be as after a fit that left these edits in force."""
+        self.book.keep((), edits if self.policy.sticky else None)
 
     def _planning(self, conversation: Conversation, model: str | None, pressure: float) -> Planning:
         return self.policy.planning(

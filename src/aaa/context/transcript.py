@@ -11,9 +11,7 @@ as one that it has seen grow, so that a plain list costs only what is new in it.
 from bisect import bisect_left
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from functools import cache
 from itertools import islice
-from operator import is_
 from threading import Lock
 from typing import overload
 
@@ -78,12 +76,12 @@ class Transcript(Sequence[Message]):
     def __iter__(self) -> Iterator[Message]:
         return islice(self._columns.messages, self._length)
 
-    def append(self, message: Message) -> None:
-        """Add a message. Cost: O(size of the message), once."""
+    def append(self, message: Message, known_digest: str | None = None) -> None:
+        """Add a message; `known_digest` saves hashing it again. Cost: O(size of the message), once."""
         columns = self._columns
         if len(columns.messages) > self._length:  # another transcript went on from here
             columns = self._columns = columns.copy(self._length)
-        columns.append(message, digest(message), self._count(message))
+        columns.append(message, known_digest or digest(message), self._count(message))
         self._length += 1
 
     def extend(self, messages: Iterable[Message]) -> None:
@@ -123,18 +121,20 @@ class Transcript(Sequence[Message]):
         Messages are the same if they are one object, or equal in digest, pin and kind. Cost: O(what is new), and a
         pointer comparison.
         """
-        return self._follow(messages, self._shared(messages, lambda index: digest(messages[index])))
+        return self._follow(messages, self._shared(messages, lambda index: _digest_in(messages, index)))
 
     def _follow(self, messages: Sequence[Message], shared: int) -> "Transcript":
         other = Transcript(count=self._count)
         other._columns, other._length = self._columns, shared
-        other.extend(islice(messages, shared, None))
+        for index in range(shared, len(messages)):
+            other.append(messages[index], _digest_in(messages, index))
         return other
 
     def _shared(self, messages: Sequence[Message], digest_at: Callable[[int], str]) -> int:
         """How many messages at the start are the same."""
-        if len(messages) >= len(self) and all(map(is_, self, messages)):
-            return len(self)
+        mine, length = self._columns.messages, self._length
+        if length == len(mine) and len(messages) >= length and list(islice(messages, length)) == mine:
+            return length  # the common case, in C: one object is equal to itself without a look at its value
         for index, (mine, other) in enumerate(zip(self, messages, strict=False)):
             if mine is not other and not self._is_same(index, other, digest_at):
                 return index
@@ -158,10 +158,12 @@ class TranscriptCache:
 
     def transcript_of(self, messages: Sequence[Message]) -> Transcript:
         """The transcript of `messages`. Cost: O(what is new since they were last seen), and a pointer comparison."""
+        digests: dict[int, str] = {}  # once, however many transcripts it is compared with
 
-        @cache  # once, however many transcripts it is compared with
         def digest_at(index: int) -> str:
-            return digest(messages[index])
+            if index not in digests:
+                digests[index] = _digest_in(messages, index)
+            return digests[index]
 
         with self._lock:
             shared, known = 0, None
@@ -170,10 +172,14 @@ class TranscriptCache:
                 if length > shared:
                     shared, known = length, transcript
             if known is None:
-                return self._keep(Transcript(messages, count=self._count), None)
+                return self._keep(Transcript(count=self._count)._follow(messages, 0), None)  # pyright: ignore[reportPrivateUsage]
             grown = known._follow(messages, shared)  # pyright: ignore[reportPrivateUsage]
             return self._keep(grown, known if shared == len(known) else None)
 
     def _keep(self, transcript: Transcript, replaced: Transcript | None) -> Transcript:
         self._recent = [transcript, *(t for t in self._recent if t is not replaced)][: self._size]
         return transcript
+
+
+def _digest_in(messages: Sequence[Message], index: int) -> str:
+    return messages.message_digest(index) if isinstance(messages, Transcript) else digest(messages[index])

@@ -84,7 +84,7 @@ class LLMHandler:
         return views[effects.conversation]
 
     async def _fit(self, effects: Effects, view: "_View", request: LLMRequest, pressure: float) -> Prepared:
-        prompt = await view.fitter.fit(request.messages, tools=request.tools, model=request.model, pressure=pressure)
+        prompt = await view.fitter.fit(effects.messages, tools=request.tools, model=request.model, pressure=pressure)
         for record in prompt.new_summaries:
             spent = {"tokens_spent": prompt.tokens_spent, "cost": prompt.cost}
             first = record is prompt.new_summaries[0]
@@ -128,6 +128,7 @@ class _View:
                 self.fitter.book.add(msgspec.convert(data["record"], SummaryRecord))
             elif type_ == "aaa.context.edited":
                 self._edits = after(self._edits, data["removed"], data["added"])
+                self.fitter.replay_edits(self._edits)
             elif type_ == "aaa.llm.completed" and data.get("sent"):
                 self._fold_completed(data)
 
@@ -137,7 +138,6 @@ class _View:
         usage: dict[str, Any] = data.get("usage") or {}
         self.fitter.replay(
             msgspec.convert(data["sent"], Anchor),
-            self._edits,
             has_new_edits=any(name != "stored_summary" for name in applied),
             reported=usage.get("prompt_tokens", 0),
         )

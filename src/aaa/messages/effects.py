@@ -3,8 +3,10 @@
 Handlers of model and tool calls stand below the runtime and apart from each other; this is all they see of it.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, Protocol
+
+from aaa.messages.message import Message
 
 __all__ = ["Effects", "Handler", "Host"]
 
@@ -44,6 +46,11 @@ class Effects(Protocol):
     @property
     def conversation(self) -> str:
         """Which conversation of the run a model call belongs to: the key of the first call of it."""
+        ...
+
+    @property
+    def messages(self) -> Sequence[Message]:
+        """The messages of a model call, as the runtime keeps them: their digests are known."""
         ...
 
     @property

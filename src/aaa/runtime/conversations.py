@@ -26,6 +26,7 @@ class Placed(msgspec.Struct, frozen=True):
     name: str
     parent: str
     conv: dict[str, Any]
+    transcript: Transcript
 
 
 class Conversations:
@@ -47,7 +48,7 @@ class Conversations:
         self._known[transcript.digest()] = (key, name)
         delta = [msgspec.to_builtins(transcript[index]) for index in range(length, len(transcript))]
         conv: dict[str, Any] = {"delta": delta, "digest": transcript.digest(), "length": len(transcript)}
-        return Placed(name, "" if name == earlier else earlier, {"prev": prev, **conv} if prev else conv)
+        return Placed(name, "" if name == earlier else earlier, {"prev": prev, **conv} if prev else conv, transcript)
 
 
 def _line(key: str) -> str:

@@ -5,15 +5,16 @@ only requested is recorded         an attempt was interrupted: done again, under
 nothing is recorded                requested, done, completed
 """
 
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any
 
 from aaa.errors import EffectError, NonDeterminismError, StoreError
+from aaa.messages import Message
 from aaa.runtime.conversations import Placed
 from aaa.runtime.events import Event
 from aaa.runtime.log import RunLog
 
-__all__ = ["EffectContext", "Perform", "described", "perform", "require_same"]
+__all__ = ["EffectContext", "Perform", "perform", "require_same", "usable"]
 
 Perform = Callable[["EffectContext"], Awaitable[Mapping[str, Any]]]
 
@@ -26,6 +27,7 @@ class EffectContext:
         self.key = key
         self.attempt = 1
         self.conversation = placed.name if placed else ""
+        self.messages: Sequence[Message] = placed.transcript if placed else ()
         self.parent_conversation = placed.parent if placed else ""
         self.memory = memory
         self._log = log
@@ -44,24 +46,26 @@ class EffectContext:
         await self._log.write(type, {"key": self.key, **data})
 
 
-async def perform(
-    log: RunLog, kind: str, context: EffectContext, asked: Mapping[str, Any] | None, do: Perform
-) -> dict[str, Any]:
-    """The data of the effect's result, from the log or from doing it. `asked` None: the request is noted already.
+def usable(context: EffectContext, result: Event) -> dict[str, Any]:
+    """The data of an effect's result.
 
     Raises:
-        EffectError: it failed, now or as recorded, and has no content to go on with.
+        EffectError: it failed, and has no content to go on with.
     """
-    result = log.result(kind, context.key)
-    if result is None:
-        result = await _do(log, kind, context, asked, do)
     if result.type.endswith(".failed") and "content" not in result.data:
         error: dict[str, str] = result.data["error"]
         raise EffectError(context.key, kind=error["type"], problem=error["message"])
     return result.data
 
 
-async def _do(log: RunLog, kind: str, context: EffectContext, asked: Mapping[str, Any] | None, do: Perform) -> Event:
+async def perform(
+    log: RunLog, kind: str, context: EffectContext, asked: Mapping[str, Any] | None, do: Perform
+) -> dict[str, Any]:
+    """Do an effect that has no result yet, and record it. `asked` None: the request is noted already.
+
+    Raises:
+        EffectError: it failed, and has no content to go on with.
+    """
     earlier = log.recorded.get(context.key)
     if earlier:
         context.attempt = max(log.epoch - earlier[0].epoch + 1, 2)
@@ -71,14 +75,14 @@ async def _do(log: RunLog, kind: str, context: EffectContext, asked: Mapping[str
         data = await do(context)
     except StoreError:
         raise  # nothing can be recorded: the run stops here, and is resumed later
-    except Exception as error:  # noqa: BLE001 - recorded here, and raised into the algorithm by `perform`
+    except Exception as error:  # noqa: BLE001 - recorded here, and raised into the algorithm by `usable`
         data = {"error": {"type": type(error).__name__, "message": str(error)}}
     ending = "failed" if data.get("error") else "completed"
-    return log.note(f"{kind}.{ending}", {"key": context.key, **data})
+    return usable(context, log.note(f"{kind}.{ending}", {"key": context.key, **data}))
 
 
-def require_same(log: RunLog, kind: str, key: str, said: str) -> bool:
-    """Whether the effect is recorded; `said` is what identifies it, as `described` makes it from its request.
+def require_same(log: RunLog, kind: str, key: str, asked: Mapping[str, Any]) -> bool:
+    """Whether the effect is recorded; what is `asked` now must be what was asked then.
 
     Raises:
         NonDeterminismError: the log records another effect under this key.
@@ -87,20 +91,28 @@ def require_same(log: RunLog, kind: str, key: str, said: str) -> bool:
     if not recorded:
         return False
     log.visited.add(key)
-    found_kind = recorded[0].type.rpartition(".")[0]
-    found = described(recorded[0].data)
-    if (found_kind, found) != (kind, said):
-        names = [name.removeprefix("aaa.") for name in (found_kind, kind)]
-        recorded_as, requested = f"{names[0]} {found}".strip(), f"{names[1]} {said}".strip()
-        log.failure = NonDeterminismError(log.run_id, key=key, recorded=recorded_as, requested=requested)
+    first = recorded[0]
+    found_kind = first.type.rpartition(".")[0]
+    if found_kind != kind or _identity(first.data) != _identity(asked):
+        names = [described(found_kind, first.data), described(kind, asked)]
+        log.failure = NonDeterminismError(log.run_id, key=key, recorded=names[0], requested=names[1])
         raise log.failure
     return True
 
 
-def described(data: Mapping[str, Any]) -> str:
-    """What identifies an effect, from the data of its request: no message text, no tool specs, no model."""
+def _identity(data: Mapping[str, Any]) -> tuple[str, str]:
+    """What must be the same on replay; not tool specs, model or params: a deploy in mid-run must not kill runs."""
     if "conv" in data:
-        return f"with a conversation of {data['conv']['length']} messages, digest {data['conv']['digest'][:12]}"
+        return "", data["conv"]["digest"]
     if "call" in data:
-        return f"{data['call']['name']} with arguments of digest {data['call']['digest'][:12]}"
-    return f"{data.get('name', '')!r}"
+        return data["call"]["name"], data["call"]["digest"]
+    return data.get("name", ""), ""
+
+
+def described(kind: str, data: Mapping[str, Any]) -> str:
+    """The effect in words, without any message text."""
+    name, digest = _identity(data)
+    what = kind.removeprefix("aaa.")
+    if "conv" in data:
+        return f"{what} with a conversation of {data['conv']['length']} messages, digest {digest[:12]}"
+    return f"{what} {name!r}" + (f" with arguments of digest {digest[:12]}" if digest else "")

@@ -19,7 +19,7 @@ from aaa.context.transcript import TranscriptCache
 from aaa.messages import LLMRequest, LLMResponse, Message, ToolCall, ToolSpec, Usage
 from aaa.runtime.budget import Budget, Spent
 from aaa.runtime.conversations import Conversations, Placed
-from aaa.runtime.effects import EffectContext, Perform, described, perform, require_same
+from aaa.runtime.effects import EffectContext, Perform, perform, require_same, usable
 from aaa.runtime.events import Event
 from aaa.runtime.log import RunLog
 from aaa.runtime.outcome import Outcome
@@ -174,7 +174,7 @@ class Run:
         self, name: str, seconds: float | None, *, is_enough: Callable[[], Event | None]
     ) -> Mapping[str, Any]:
         with self._effect("wait_for" if name != "sleep" else name) as key:
-            if not require_same(self.log, "aaa.run", key, described({"name": name})):
+            if not require_same(self.log, "aaa.run", key, {"name": name}):
                 self.check_budget()
                 wake_at = None if seconds is None else time.time() + seconds
                 await self.log.write("aaa.run.waiting", {"key": key, "name": name, "wake_at": wake_at})
@@ -225,23 +225,26 @@ class Run:
     ) -> dict[str, Any]:
         handler = self.program.handler(kind)
         context = EffectContext(self.log, key, self._memory, placed)
-        is_recorded = require_same(self.log, f"aaa.{kind}", key, described(asked))
-        if not is_recorded and not is_asked:
+        if not is_asked and not require_same(self.log, f"aaa.{kind}", key, asked):
             self.check_budget()
-        if self.log.result(f"aaa.{kind}", key) is not None:
+        done = self.log.result(f"aaa.{kind}", key)
+        if done is not None:
             handler.replay(context, request, [(event.type, event.data) for event in self.log.recorded[key]])
+            return usable(context, done)
         return await perform(
             self.log, f"aaa.{kind}", context, None if is_asked else asked, lambda c: handler.handle(c, request)
         )
 
     async def _plain(self, kind: str, key: str, asked: Mapping[str, Any], do: Perform) -> dict[str, Any]:
-        if not require_same(self.log, kind, key, described(asked)):
+        context = EffectContext(self.log, key, self._memory)
+        if not require_same(self.log, kind, key, asked):
             self.check_budget()
-        return await perform(self.log, kind, EffectContext(self.log, key, self._memory), asked, do)
+        done = self.log.result(kind, key)
+        return usable(context, done) if done is not None else await perform(self.log, kind, context, asked, do)
 
     async def _ask(self, kind: str, asked: Sequence[tuple[str, Mapping[str, Any]]]) -> None:
         """Record several requests in one append."""
-        new = [(key, data) for key, data in asked if not require_same(self.log, kind, key, described(data))]
+        new = [(key, data) for key, data in asked if not require_same(self.log, kind, key, data)]
         if new:
             self.check_budget()
             for key, data in new:
@@ -251,7 +254,7 @@ class Run:
     async def _value(self, name: str, make: Callable[[], Any]) -> Any:
         """A value that costs nothing to make: only its result is recorded."""
         with self._effect(name) as key:
-            if require_same(self.log, "aaa.step", key, described({"name": name})):
+            if require_same(self.log, "aaa.step", key, {"name": name}):
                 return self.log.recorded[key][0].data["value"]
             self.check_budget()
             return self.log.note("aaa.step.completed", {"key": key, "name": name, "value": make()}).data["value"]
