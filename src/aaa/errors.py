@@ -10,6 +10,7 @@
     ├── StateError                saved state that cannot be read
     └── RunError
         ├── UnknownRunError       no run of that id
+        ├── UnavailableError      a run that needs something that is not here
         ├── StoreError            a store that cannot be opened, read or written
         │   ├── StoreInUseError   another process drives this database
         │   ├── ConflictError     an append that came second
@@ -39,6 +40,7 @@ __all__ = [
     "SupersededError",
     "ToolArgumentsError",
     "ToolDefinitionError",
+    "UnavailableError",
     "UnknownRunError",
     "WireError",
 ]
@@ -57,7 +59,8 @@ class ContextFloorError(ContextError):
 
     Units: calibrated tokens. `head_tokens + tools_tokens + tail_tokens == needed_tokens > budget_tokens`, and
     `budget_tokens == window_tokens - reserve_tokens`. `tail_tokens` is 0 when head and tools alone are too large.
-    `largest` names the biggest items left as (index in the transcript, role, tokens).
+    `largest` names the biggest items left as (index in the transcript, role, tokens). What was spent on summaries on
+    the way is in `tokens_spent` and `cost` (USD), why they were not enough in `rejected`.
     """
 
     def __init__(
@@ -78,6 +81,9 @@ class ContextFloorError(ContextError):
         self.tail_tokens = tail_tokens
         self.needed_tokens = head_tokens + tools_tokens + tail_tokens
         self.largest = tuple(largest)
+        self.rejected: tuple[str, ...] = ()
+        self.tokens_spent = 0
+        self.cost = 0.0
         super().__init__(self._text())
 
     def _text(self) -> str:
@@ -142,6 +148,10 @@ class UnknownRunError(RunError):
     def __init__(self, run_id: str) -> None:
         self.run_id = run_id
         super().__init__(f"there is no run {run_id!r}")
+
+
+class UnavailableError(RunError):
+    """A run needs an algorithm or a handler that this process does not have; it has not ended."""
 
 
 class StoreError(RunError):

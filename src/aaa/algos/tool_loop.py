@@ -1,7 +1,7 @@
 """The loop that most agents are: ask the model, run the tools it calls, until it answers."""
 
 from collections.abc import Callable, Mapping
-from inspect import isawaitable
+from functools import partial
 from typing import Any, cast
 
 from aaa.errors import OutOfTurnsError, RunError
@@ -64,16 +64,14 @@ class ToolLoop:
     async def _head(self, run: Run, input: Any) -> list[Message]:
         lines = [run.config["system"]] if run.config["system"] else []
         if run.config["has_memory"]:
-            recalled = await run.step("memory", lambda: self._recall(input))
+            recalled = await run.step("memory", partial(self.memory or _nothing, input))
             if recalled:
                 lines.append("What you know from earlier work:\n" + "\n".join(f"- {line}" for line in recalled))
         return [Message("system", line) for line in lines]
 
-    async def _recall(self, input: Any) -> list[str]:
-        if self.memory is None:
-            return []
-        recalled = self.memory(input)
-        return [str(line) for line in (await recalled if isawaitable(recalled) else recalled)]
+
+def _nothing(_: Any) -> list[str]:
+    return []
 
 
 def _conversation(input: Any) -> list[Message]:

@@ -154,7 +154,10 @@ class Planning:
         self.rungs = reach_floor(work, limit)
         futile = self.pressure < 1 and work.tokens >= last_sent
         if work.tokens > settings.budget_tokens or futile:
-            raise self._floor_error(work.tokens, work.items)
+            error = self._floor_error(work.tokens, work.items)
+            error.rejected = tuple(work.rejected)
+            error.tokens_spent, error.cost = self.spent.tokens_spent, self.spent.cost
+            raise error
 
     def _reduce(self, work: Work, target_tokens: int) -> Generator[Awaitable[Any], Any, None]:
         """Run the strategies in order until the target is reached."""

@@ -8,7 +8,7 @@ resumed run sends the same bytes.
 """
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import asdict
 from typing import Any
 
@@ -18,7 +18,7 @@ from aaa.context import ContextPolicy, Prepared, PromptFitter, SummaryRecord
 from aaa.context.anchor import Anchor
 from aaa.context.edits import Edit
 from aaa.context.ledger import after, difference
-from aaa.errors import ContextOverflowError
+from aaa.errors import ContextFloorError, ContextOverflowError
 from aaa.llm.retry import RetryPolicy
 from aaa.messages import Effects, Host, LLMClient, LLMRequest, LLMResponse, Message
 
@@ -63,13 +63,16 @@ class LLMHandler:
         view = self._view(effects)
         prompt = await self._fit(effects, view, request, 1.0)
         try:
-            response = await self._call(_fitted(request, prompt))
-        except ContextOverflowError:
-            prompt = await self._fit(effects, view, request, _OVERFLOW_PRESSURE)
-            response = await self._call(_fitted(request, prompt))
-        sent = view.fitter.sent
+            try:
+                response = await self._call(_fitted(request, prompt))
+            except ContextOverflowError:
+                prompt = await self._fit(effects, view, request, _OVERFLOW_PRESSURE)
+                response = await self._call(_fitted(request, prompt))
+        except Exception as error:  # noqa: BLE001 - recorded with what was sent, and raised into the algorithm
+            return {"error": {"type": type(error).__name__, "message": str(error)}} | view.described(effects, prompt)
+        described = view.described(effects, prompt)
         view.fitter.record(response.usage)
-        return _completed(response) | view.described(effects, prompt, sent)
+        return _completed(response) | described
 
     def replay(self, effects: Effects, request: LLMRequest, events: list[tuple[str, dict[str, Any]]]) -> None:
         """Fold what an earlier process recorded of this call."""
@@ -84,11 +87,19 @@ class LLMHandler:
         return views[effects.conversation]
 
     async def _fit(self, effects: Effects, view: "_View", request: LLMRequest, pressure: float) -> Prepared:
-        prompt = await view.fitter.fit(effects.messages, tools=request.tools, model=request.model, pressure=pressure)
+        try:
+            prompt = await view.fitter.fit(
+                effects.messages, tools=request.tools, model=request.model, pressure=pressure
+            )
+        except ContextFloorError as error:
+            _charge(effects, error.rejected, error.tokens_spent, error.cost)
+            raise
+        spent = {"tokens_spent": prompt.tokens_spent, "cost": prompt.cost}
         for record in prompt.new_summaries:
-            spent = {"tokens_spent": prompt.tokens_spent, "cost": prompt.cost}
-            first = record is prompt.new_summaries[0]
-            await effects.emit("aaa.context.summary", {"record": asdict(record), **(spent if first else {})})
+            await effects.emit("aaa.context.summary", {"record": asdict(record), **spent})
+            spent = {}
+        if spent:
+            _charge(effects, prompt.plan.rejected if prompt.plan else (), prompt.tokens_spent, prompt.cost)
         return prompt
 
     async def _call(self, request: LLMRequest) -> LLMResponse:
@@ -111,14 +122,14 @@ class _View:
         self.fitter = PromptFitter(policy, parent.fitter.state if parent else None)
         self._edits: list[Edit] = list(parent._edits) if parent else []
 
-    def described(self, effects: Effects, prompt: Prepared, sent: Anchor | None) -> dict[str, Any]:
+    def described(self, effects: Effects, prompt: Prepared) -> dict[str, Any]:
         """What reproduces the prompt; edits are noted as the difference to those of the call before."""
         assert prompt.plan is not None
         removed, added = difference(self._edits, prompt.plan.edits)
         if added or removed:
             effects.note("aaa.context.edited", {"removed": removed, "added": added})
         self._edits = list(prompt.plan.edits)
-        data: dict[str, Any] = {"sent": sent, "tokens": prompt.plan.tokens_after}
+        data: dict[str, Any] = {"sent": self.fitter.sent, "tokens": prompt.plan.tokens_after}
         return data | ({"context": prompt.report} if prompt.report else {})
 
     def fold(self, events: list[tuple[str, dict[str, Any]]]) -> None:
@@ -129,10 +140,10 @@ class _View:
             elif type_ == "aaa.context.edited":
                 self._edits = after(self._edits, data["removed"], data["added"])
                 self.fitter.replay_edits(self._edits)
-            elif type_ == "aaa.llm.completed" and data.get("sent"):
-                self._fold_completed(data)
+            elif type_ in ("aaa.llm.completed", "aaa.llm.failed") and data.get("sent"):
+                self._fold_sent(data)
 
-    def _fold_completed(self, data: dict[str, Any]) -> None:
+    def _fold_sent(self, data: dict[str, Any]) -> None:
         report: dict[str, Any] = data.get("context") or {}
         applied: list[str] = report.get("applied", [])
         usage: dict[str, Any] = data.get("usage") or {}
@@ -156,3 +167,10 @@ def _completed(response: LLMResponse) -> dict[str, Any]:
         "finish_reason": response.finish_reason,
         "cost": response.cost,
     }
+
+
+def _charge(effects: Effects, rejected: Sequence[str], tokens_spent: int, cost: float) -> None:
+    """Record what was paid for summaries that were not used."""
+    if tokens_spent or cost:
+        data = {"rejected": list(rejected), "tokens_spent": tokens_spent, "cost": cost}
+        effects.note("aaa.context.rejected", data)

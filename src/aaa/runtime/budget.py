@@ -73,7 +73,7 @@ class Spent(msgspec.Struct):
             case "aaa.llm.completed":
                 usage: dict[str, Any] = data.get("usage") or {}
                 self._add(usage.get("total_tokens", 0), data.get("cost"))
-            case "aaa.context.summary":
+            case "aaa.context.summary" | "aaa.context.rejected":
                 self._add(data.get("tokens_spent", 0), data.get("cost"))
             case "aaa.child.completed" | "aaa.child.failed":
                 child: dict[str, Any] = data.get("spent") or {}

@@ -9,6 +9,7 @@ ended. A conversation is named by the key of its first request. One that goes on
 its own: branches must not disturb each other.
 """
 
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -30,30 +31,45 @@ class Placed(msgspec.Struct, frozen=True):
 
 
 class Conversations:
-    """The conversations of one run, by the digest of each that was requested."""
+    """The conversations of one run: the requests of each line of effects, by the digest of what was asked."""
 
     def __init__(self) -> None:
-        self._known: dict[str, tuple[str, str]] = {}
+        self._known: defaultdict[str, dict[str, tuple[str, str]]] = defaultdict(dict)
 
     def place(self, key: str, transcript: Transcript) -> Placed:
-        """Where the request `key` belongs. Cost: O(what is new)."""
+        """Where the request `key` belongs. Cost: O(what is new).
+
+        Looked for are requests of its own line and of those around it, never of a parallel one: which of two branches
+        comes first differs from run to run.
+        """
+        lines = [self._known[line] for line in _lines_around(key)]
         for length in range(len(transcript), 0, -1):
-            found = self._known.get(transcript.digest(length))
+            digest = transcript.digest(length)
+            found = next((line[digest] for line in lines if digest in line), None)
             if found is not None:
                 return self._placed(key, transcript, length, *found)
         return self._placed(key, transcript, 0, "", "")
 
     def _placed(self, key: str, transcript: Transcript, length: int, prev: str, earlier: str) -> Placed:
         name = earlier if prev and _line(prev) == _line(key) else key
-        self._known[transcript.digest()] = (key, name)
+        self._known[_line(key)][transcript.digest()] = (key, name)
         delta = [msgspec.to_builtins(transcript[index]) for index in range(length, len(transcript))]
         conv: dict[str, Any] = {"delta": delta, "digest": transcript.digest(), "length": len(transcript)}
-        return Placed(name, "" if name == earlier else earlier, {"prev": prev, **conv} if prev else conv, transcript)
+        parent = "" if name == earlier else earlier
+        return Placed(name, parent, {"prev": prev, **conv} if prev else conv, transcript)
 
 
 def _line(key: str) -> str:
     """The line of effects that a key stands in: parallel branches have lines of their own."""
     return key.rpartition(".")[0]
+
+
+def _lines_around(key: str) -> list[str]:
+    """The line of a key and those that it branched off from, innermost first."""
+    lines = [_line(key)]
+    while lines[-1]:
+        lines.append(_line(_line(lines[-1])))  # off the branch's number, off its gather's
+    return lines
 
 
 def conversation_at(key: str, requests: Mapping[str, Mapping[str, Any]]) -> list[Message]:

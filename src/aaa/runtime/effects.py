@@ -8,7 +8,7 @@ nothing is recorded                requested, done, completed
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any
 
-from aaa.errors import EffectError, NonDeterminismError, StoreError
+from aaa.errors import EffectError, NonDeterminismError, StoreError, UnavailableError
 from aaa.messages import Message
 from aaa.runtime.conversations import Placed
 from aaa.runtime.events import Event
@@ -72,13 +72,18 @@ async def perform(
     elif asked is not None:
         await log.write(f"{kind}.requested", {"key": context.key, **asked})
     try:
-        data = await do(context)
-    except StoreError:
-        raise  # nothing can be recorded: the run stops here, and is resumed later
+        result = _ending(log, kind, context, await do(context))
+    except (StoreError, NonDeterminismError, UnavailableError) as error:
+        log.fail(error)  # nothing is to be recorded: the run stops here, and is resumed later
+        raise
     except Exception as error:  # noqa: BLE001 - recorded here, and raised into the algorithm by `usable`
-        data = {"error": {"type": type(error).__name__, "message": str(error)}}
+        result = _ending(log, kind, context, {"error": {"type": type(error).__name__, "message": str(error)}})
+    return usable(context, log.note_event(result))
+
+
+def _ending(log: RunLog, kind: str, context: EffectContext, data: Mapping[str, Any]) -> Event:
     ending = "failed" if data.get("error") else "completed"
-    return usable(context, log.note(f"{kind}.{ending}", {"key": context.key, **data}))
+    return log.new(f"{kind}.{ending}", {"key": context.key, **data})
 
 
 def require_same(log: RunLog, kind: str, key: str, asked: Mapping[str, Any]) -> bool:
@@ -95,8 +100,9 @@ def require_same(log: RunLog, kind: str, key: str, asked: Mapping[str, Any]) -> 
     found_kind = first.type.rpartition(".")[0]
     if found_kind != kind or _identity(first.data) != _identity(asked):
         names = [described(found_kind, first.data), described(kind, asked)]
-        log.failure = NonDeterminismError(log.run_id, key=key, recorded=names[0], requested=names[1])
-        raise log.failure
+        error = NonDeterminismError(log.run_id, key=key, recorded=names[0], requested=names[1])
+        log.fail(error)
+        raise error
     return True
 
 

@@ -7,7 +7,6 @@ from uuid import uuid4
 
 import msgspec
 
-from aaa.errors import RunError
 from aaa.messages import Handler
 from aaa.runtime.budget import Budget
 from aaa.runtime.dispatch import Dispatcher, LocalDispatcher
@@ -16,13 +15,14 @@ from aaa.runtime.events import Event
 from aaa.runtime.handle import RunHandle
 from aaa.runtime.log import Redact
 from aaa.runtime.outcome import Outcome
-from aaa.runtime.program import Algorithm, Program, name_of
+from aaa.runtime.program import Algorithm, Program, name_of, require_same_run
 from aaa.runtime.store import EventStore
 from aaa.runtime.stores import MemoryEventStore
 
 __all__ = ["Engine"]
 
 _log = logging.getLogger("aaa.runtime")
+_AFTER_ALL = 2**62  # a read after it returns nothing, and says if there is no such run
 _FINAL = ("done", "failed", "cancelled", "out_of_turns", "out_of_budget", "past_deadline")
 
 
@@ -81,16 +81,13 @@ class Engine:
             RunError: the existing run has another algorithm or another input.
             ValueError: a `max_cost` that could not be kept, since no price is known.
         """
-        self._require_price(budget)
         run_id = run_id or uuid4().hex
-        self.program.algorithms[name_of(algorithm)] = algorithm
         started = started_event(self.program, algorithm, input, budget)
         if await self.store.submit(run_id, started):
             self._tell(msgspec.structs.replace(started, run_id=run_id, seq=1))
         else:
-            _require_same_run(run_id, started, (await self.store.read(run_id))[0])
-        await self.dispatcher.start(run_id)
-        return RunHandle(self.program, self.dispatcher, run_id)
+            require_same_run(run_id, started, (await self.store.read(run_id))[0])
+        return await self.resume(run_id, algorithm)
 
     async def run(
         self, algorithm: Algorithm, input: Any, *, run_id: str | None = None, budget: Budget | None = None
@@ -104,8 +101,9 @@ class Engine:
         Raises:
             UnknownRunError: there is no such run.
         """
+        await self.store.read(run_id, _AFTER_ALL)
         if algorithm is not None:
-            self.program.algorithms[name_of(algorithm)] = algorithm
+            self.program.algorithms[name_of(algorithm)] = self.program.started[run_id] = algorithm
         await self.dispatcher.start(run_id)
         return RunHandle(self.program, self.dispatcher, run_id)
 
@@ -130,10 +128,13 @@ class Engine:
 
     async def delete_run(self, run_id: str) -> bool:
         """Delete a run and its children, with all they hold; False if there is none. A run under way is stopped."""
-        await self.dispatcher.cancel(run_id)
+        await self.dispatcher.stop(run_id)
+        self.program.started.pop(run_id, None)
         for info in await self.store.runs():
             if info.run_id.startswith(f"{run_id}/"):
-                await self.store.delete(info.run_id)
+                started = (await self.store.read(info.run_id))[0]
+                if started.data.get("parent") == run_id:
+                    await self.delete_run(info.run_id)
         return await self.store.delete(run_id)
 
     async def close(self) -> None:
@@ -149,17 +150,3 @@ class Engine:
                 listener(event)
             except Exception as error:  # noqa: BLE001 - an onlooker must not stop a run
                 _log.error("an event listener raised %s at event %s", type(error).__name__, event.type)
-
-    def _require_price(self, budget: Budget | None) -> None:
-        handler = self.program.handlers.get("llm")
-        if budget is not None and budget.max_cost is not None and not getattr(handler, "knows_cost", False):
-            raise ValueError(
-                f"max_cost={budget.max_cost} cannot be kept: no price is known; "
-                "give LLMHandler(price=…), or limit max_tokens"
-            )
-
-
-def _require_same_run(run_id: str, asked: Event, existing: Event) -> None:
-    for field in ("algorithm", "input"):
-        if asked.data[field] != existing.data[field]:
-            raise RunError(f"run {run_id!r} exists with another {field}; a run id names one run")

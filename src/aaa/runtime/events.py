@@ -11,6 +11,7 @@
 | aaa.tool.failed | it did not, and the model is told | key, content, error |
 | aaa.step.requested, .completed, .failed | any other recorded effect | key, name, value or error |
 | aaa.context.summary | a summary was written | key, record, tokens_spent, cost |
+| aaa.context.rejected | a summary was paid for and not used | key, rejected, tokens_spent, cost |
 | aaa.context.edited | the edits in force changed | key, added, removed |
 | aaa.run.waiting | the run waits | key, name, wake_at |
 | aaa.run.received | somebody sent it something | name, data |

@@ -41,26 +41,29 @@ class RunHandle:
 
     async def cancel(self) -> None:
         """End the run: recorded first, then what is under way is stopped. A run that has ended stays as it is."""
-        if await self._append("aaa.run.cancel_requested", {}):
-            await self._dispatcher.cancel(self.run_id)
+        await self._append("aaa.run.cancel_requested", {})
 
     async def send(self, name: str, data: Any = None) -> None:
         """Send something to the run, for `run.wait_for(name)`; `data` is JSON."""
-        if await self._append("aaa.run.received", {"name": name, "data": data}):
-            log = self._program.live.get(self.run_id)
-            if log is not None:
-                await log.refresh()
+        await self._append("aaa.run.received", {"name": name, "data": data})
 
-    async def _append(self, type: str, data: dict[str, Any]) -> bool:
-        """Append from outside, after whatever the driver appends meanwhile; False if the run has ended."""
+    async def _append(self, type: str, data: dict[str, Any]) -> None:
+        """Append from outside: through the run's own log if it is driven here, else after whatever is there."""
         event = new_event(type, data, self._program.redact)
-        store = self._program.store
-        while True:
-            events = await store.read(self.run_id)
-            if outcome_of(events) is not None:
-                return False
+        log = self._program.live.get(self.run_id)
+        if log is not None and log.failure is None:
+            await log.write_event(event)
+        else:
+            await self._append_to_store(event)
+
+    async def _append_to_store(self, event: Event) -> None:
+        store, events = self._program.store, await self._program.store.read(self.run_id)
+        head = events[-1].seq
+        while outcome_of(events) is None:
             try:
-                await store.append(self.run_id, events[-1].seq, None, [event])
+                await store.append(self.run_id, head, None, [event])
             except ConflictError:
-                continue
-            return True
+                events = await store.read(self.run_id, head)
+                head = events[-1].seq if events else head
+            else:
+                return

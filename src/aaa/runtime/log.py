@@ -3,21 +3,23 @@
     note   ──▶ pending ──┐
     write  ──▶ pending ──┴─▶ one append        a completed reply and the next request share one
 
-An event that is only noted is appended with the next one written, or as soon as the loop gets to it.
+An event that is only noted is appended with the next one written, or as soon as the loop gets to it. After a failure,
+or after the run's end, the log takes nothing more.
 """
 
 import asyncio
 import time
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from typing import Any
 from uuid import uuid4
 
-import msgspec
+from msgspec.structs import replace
 
-from aaa.errors import ConflictError, StoreError, SupersededError, UnknownRunError
-from aaa.messages.digest import escape_surrogates
+from aaa.errors import ConflictError, RunError, StoreError, SupersededError
 from aaa.runtime.budget import Spent
 from aaa.runtime.events import Event
+from aaa.runtime.plain import plain
 from aaa.runtime.store import EventStore
 
 __all__ = ["Redact", "RunLog", "new_event"]
@@ -26,13 +28,12 @@ Redact = Callable[[Event], Event]
 
 
 def new_event(type: str, data: Mapping[str, Any], redact: Redact | None = None) -> Event:
-    """An event that is not stored yet, as the log will hold it: plain data, lone surrogates escaped, redacted."""
-    plain: Any = msgspec.to_builtins(dict(data), str_keys=True)
-    try:
-        msgspec.json.encode(plain)
-    except UnicodeEncodeError:
-        plain = escape_surrogates(plain)
-    event = Event(type=type, data=plain, id=uuid4().hex, at=time.time())
+    """An event that is not stored yet, as the log will hold it: plain data, redacted.
+
+    Raises:
+        TypeError, ValueError: the data are not JSON.
+    """
+    event = Event(type=type, data=plain(data), id=uuid4().hex, at=time.time())
     return event if redact is None else redact(event)
 
 
@@ -58,6 +59,7 @@ class RunLog:
         self.visited: set[str] = set()
         self.failure: Exception | None = None
         self.is_cancel_requested = False
+        self.on_cancel: Callable[[], object] | None = None
         self.changed = asyncio.Event()
         self._store = store
         self._redact = redact
@@ -83,13 +85,23 @@ class RunLog:
         """The first recorded effect that the algorithm has not asked for."""
         return next((key for key in self.recorded if key not in self.visited and not key.startswith("version:")), None)
 
+    def new(self, type: str, data: Mapping[str, Any]) -> Event:
+        """An event for `note_event`; see `new_event`."""
+        return new_event(type, data, self._redact)
+
     def note(self, type: str, data: Mapping[str, Any]) -> Event:
-        """Append an event soon; it is in force at once."""
-        event = new_event(type, data, self._redact)
-        self._pending.append(event)
-        self.spent.fold(event)
+        """Append an event soon; it is in force at once.
+
+        Raises:
+            the failure of this log, if it has failed or its run has ended.
+        """
+        return self.note_event(self.new(type, data))
+
+    def note_event(self, event: Event) -> Event:
+        """`note` for an event made before."""
+        self._add(event)
         if self._flushing is None or self._flushing.done():
-            self._flushing = asyncio.create_task(self._flush_quietly())
+            self._flushing = asyncio.create_task(self._flush_soon())
         return event
 
     async def write(self, type: str, data: Mapping[str, Any]) -> Event:
@@ -98,46 +110,76 @@ class RunLog:
         Raises:
             StoreError: nothing of it was stored. SupersededError: somebody newer drives the run.
         """
-        event = new_event(type, data, self._redact)
-        self._pending.append(event)
-        self.spent.fold(event)
+        return await self.write_event(self.new(type, data))
+
+    async def write_event(self, event: Event) -> Event:
+        """`write` for an event made before; one from outside (cancel, send) takes effect here."""
+        self._add(event)
         await self.flush()
         return event
+
+    def fail(self, error: Exception) -> None:
+        """Take nothing more: whatever comes raises `error`. The first failure stays."""
+        if self.failure is None:
+            self.failure = error
+            self._pending.clear()
 
     async def flush(self) -> None:
         """Append what is pending."""
         async with self._lock:
             while self._pending:
-                batch = self._pending[:]
-                try:
-                    self._head = await self._store.append(self.run_id, self._head, self.epoch, batch)
-                except ConflictError as conflict:
-                    await self._catch_up(conflict)
-                    continue
-                except StoreError as error:
-                    self.failure = error
-                    raise
-                del self._pending[: len(batch)]
-                self._announce(batch)
+                await self._append(self._pending[:])
 
     async def refresh(self) -> None:
         """Read what others appended (cancel, send)."""
         async with self._lock:
             await self._read_new()
 
-    async def _flush_quietly(self) -> None:
-        """A failure here is met again, and raised, by the next write."""
+    async def close(self) -> None:
+        """Append what is still pending, if that is possible, and end the work in the background."""
+        if self.failure is None:
+            try:
+                await self.flush()
+            except (StoreError, RunError) as error:
+                self.fail(error)
+        if self._flushing is not None:
+            await self._flushing
+        self.fail(RunError(f"run {self.run_id!r} is no longer driven here"))
+
+    def _add(self, event: Event) -> None:
+        if self.failure is not None:
+            raise self.failure
+        self._pending.append(event)
+        self.spent.fold(event)
+
+    async def _append(self, batch: list[Event]) -> None:
+        try:
+            head = await self._store.append(self.run_id, self._head, self.epoch, batch)
+        except ConflictError as conflict:
+            await self._catch_up(conflict)
+            return
+        except (StoreError, RunError) as error:
+            self.fail(error)
+            raise
+        first, self._head = self._head + 1, head
+        del self._pending[: len(batch)]
+        for seq, event in enumerate(batch, first):
+            self._announce(replace(event, run_id=self.run_id, seq=seq, epoch=self.epoch))
+
+    async def _flush_soon(self) -> None:
+        """A failure here is raised by whatever is noted or written next."""
         await asyncio.sleep(0)
         try:
             await self.flush()
-        except (StoreError, UnknownRunError):
-            return
+        except (StoreError, RunError) as error:
+            self.fail(error)
 
     async def _catch_up(self, conflict: ConflictError) -> None:
         """After a conflict: go on if it was a writer from outside, stop if somebody else drives the run."""
         if conflict.current_epoch != self.epoch:
-            self.failure = SupersededError(self.run_id, token=self.epoch, epoch=conflict.current_epoch)
-            raise self.failure from conflict
+            superseded = SupersededError(self.run_id, token=self.epoch, epoch=conflict.current_epoch)
+            self.fail(superseded)
+            raise superseded from conflict
         await self._read_new()
 
     async def _read_new(self) -> None:
@@ -147,7 +189,13 @@ class RunLog:
         self._pending = [event for event in self._pending if event.id not in stored]
         for event in new:
             self._head = event.seq
-            self._take_external(event)
+            self._announce(event)
+
+    def _announce(self, event: Event) -> None:
+        """Tell that an event is stored, and let one from outside take effect."""
+        self._take_external(event)
+        if self._on_event is not None:
+            self._on_event(event)
 
     def _take(self, event: Event) -> None:
         """Fold one recorded event."""
@@ -160,16 +208,19 @@ class RunLog:
         self._take_external(event)
 
     def _take_external(self, event: Event) -> None:
-        if event.type == "aaa.run.cancel_requested":
-            self.is_cancel_requested = True
-        elif event.type == "aaa.run.received":
+        if event.type == "aaa.run.received":
             self.received.append(event)
+        elif event.type == "aaa.run.cancel_requested":
+            is_first, self.is_cancel_requested = not self.is_cancel_requested, True
+            if is_first and self.on_cancel is not None:
+                self.on_cancel()
         else:
             return
         self.changed.set()
 
-    def _announce(self, batch: Sequence[Event]) -> None:
-        if self._on_event is not None:
-            for offset, event in enumerate(batch, self._head - len(batch) + 1):
-                stored = msgspec.structs.replace(event, run_id=self.run_id, seq=offset, epoch=self.epoch)
-                self._on_event(stored)
+    async def watch(self) -> None:
+        """Follow what others append, other processes included, until cancelled."""
+        with suppress(StoreError, RunError):  # whoever appends next meets it too
+            async for event in self._store.subscribe(self.run_id, self._head):
+                if event.seq > self._head:
+                    await self.refresh()

@@ -24,12 +24,12 @@ from aaa.runtime.events import Event
 from aaa.runtime.log import RunLog
 from aaa.runtime.outcome import Outcome
 from aaa.runtime.program import Algorithm, Program, name_of
-from aaa.runtime.scope import Scope, current_scope
+from aaa.runtime.scope import Scope, current_scope, is_recorded_from
 from aaa.runtime.stops import RunStop
 
 __all__ = ["DriveChild", "Run"]
 
-DriveChild = Callable[["Run", str, Algorithm, Any, Budget | None], Awaitable[Mapping[str, Any]]]
+DriveChild = Callable[[str, Algorithm, Any, Budget | None], Awaitable[Mapping[str, Any]]]
 
 
 class Run:
@@ -54,6 +54,8 @@ class Run:
         self._memory: dict[str, Any] = {}
         self._conversations = Conversations()
         self._transcripts = TranscriptCache(lambda _: 0)
+        self._call_ids: set[str] = set()
+        self._tasks: set[asyncio.Task[Any]] = set()
 
     async def llm(
         self,
@@ -72,6 +74,7 @@ class Run:
         request = LLMRequest(tuple(messages), tuple(tools), model, dict(params or {}))
         with self._effect("llm") as key:
             placed = self._conversations.place(key, self._transcripts.transcript_of(messages))
+            self._call_ids.update(call["id"] for m in placed.conv["delta"] for call in m.get("tool_calls", ()))
             asked = {"conv": placed.conv, "model": model, "params": request.params}
             return _response(await self._handled("llm", key, request, asked, placed=placed))
 
@@ -116,25 +119,29 @@ class Run:
         return await self._value("uuid", lambda: uuid4().hex)
 
     async def version(self, name: str) -> int:
-        """1 if the run passes here for the first time with this code, 0 if it passed before `name` was there.
+        """1 if the run came here for the first time with this code, 0 if it had passed before `name` was there.
 
-        For deliberate changes: `if await run.version("ask-twice"): …`. Takes no key, so adding it moves nothing.
+        For deliberate changes: `if await run.version("ask-twice"): …`. The first answer holds for the whole run. Takes
+        no key, so adding it moves nothing.
         """
         key = f"version:{name}"
-        if key in self.log.recorded:
-            return 1
-        if self._current.peek() in self.log.recorded or f"{self._current.peek()}.0" in self.log.recorded:
-            return 0
-        self.log.recorded[key] = [self.log.note("aaa.step.completed", {"key": key, "name": key, "value": 1})]
-        return 1
+        if key not in self.log.recorded:
+            value = 0 if is_recorded_from(self.log.recorded, self._current) else 1
+            self.log.recorded[key] = [self.log.note("aaa.step.completed", {"key": key, "name": key, "value": value})]
+        return self.log.recorded[key][0].data["value"]
 
     async def gather(self, *branches: Awaitable[Any]) -> list[Any]:
         """Await branches with effects of their own at the same time; results in the order given.
 
         All branches run to their end; then the first error, in that order, is raised.
         """
-        with self._effect("gather") as key:
-            return await _all([self._branch(f"{key}.{index}.", branch) for index, branch in enumerate(branches)])
+        try:
+            with self._effect("gather") as key:
+                return await _all([self._branch(f"{key}.{index}.", branch) for index, branch in enumerate(branches)])
+        finally:
+            for branch in branches:
+                if inspect.iscoroutine(branch):
+                    branch.close()
 
     async def _branch(self, path: str, branch: Awaitable[Any]) -> Any:
         token = current_scope.set((self.run_id, Scope(path)))
@@ -151,13 +158,13 @@ class Run:
         with self._effect("child") as key:
             asked = {"name": name_of(algorithm), "run_id": f"{self.run_id}/{key}", "input": input}
             data = await self._plain(
-                "aaa.child", key, asked, lambda _: self._drive_child(self, asked["run_id"], algorithm, input, budget)
+                "aaa.child", key, asked, lambda _: self._drive_child(asked["run_id"], algorithm, input, budget)
             )
             return msgspec.convert(data["outcome"], Outcome)
 
     async def sleep(self, seconds: float) -> None:
         """Wait; a resumed run waits only for what is left."""
-        await self._wait("sleep", seconds, is_enough=lambda: None)
+        await self._wait("sleep", f"sleep {seconds}", seconds, lambda: None)
 
     async def wait_for(self, name: str, *, timeout_seconds: float | None = None) -> Any:
         """Wait until something is sent to the run under `name` (`handle.send`), and return it.
@@ -165,15 +172,15 @@ class Run:
         Raises:
             TimeoutError: nothing came in time; recorded, so it is raised again on resume.
         """
-        data = await self._wait(name, timeout_seconds, is_enough=lambda: self.log.next_received(name))
+        data = await self._wait("wait_for", name, timeout_seconds, lambda: self.log.next_received(name))
         if "received" not in data:
             raise TimeoutError(f"nothing was sent under {name!r} within {timeout_seconds} seconds")
         return data["value"]
 
     async def _wait(
-        self, name: str, seconds: float | None, *, is_enough: Callable[[], Event | None]
+        self, what: str, name: str, seconds: float | None, arrived: Callable[[], Event | None]
     ) -> Mapping[str, Any]:
-        with self._effect("wait_for" if name != "sleep" else name) as key:
+        with self._effect(what) as key:
             if not require_same(self.log, "aaa.run", key, {"name": name}):
                 self.check_budget()
                 wake_at = None if seconds is None else time.time() + seconds
@@ -181,23 +188,38 @@ class Run:
             else:
                 wake_at = self.log.recorded[key][0].data["wake_at"]
             done = self.log.result("aaa.step", key)
-            return done.data if done is not None else await self._wake(key, name, wake_at, is_enough)
+            if done is not None:
+                return done.data
+            found = await self._arrival(wake_at, arrived)
+            data: dict[str, Any] = {"key": key, "name": name, "value": None}
+            if found is not None:
+                self.log.taken.add(found.seq)
+                data |= {"value": found.data.get("data"), "received": found.seq}
+            return self.log.note("aaa.step.completed", data).data
 
-    async def _wake(
-        self, key: str, name: str, wake_at: float | None, is_enough: Callable[[], Event | None]
-    ) -> Mapping[str, Any]:
-        data: dict[str, Any] = {"key": key, "name": name, "value": None}
-        while (found := is_enough()) is None:
-            left = None if wake_at is None else wake_at - time.time()
-            if left is not None and left <= 0:
-                break
-            self.log.changed.clear()
-            with suppress(TimeoutError):
-                await asyncio.wait_for(self.log.changed.wait(), left)
-        if found is not None:
-            self.log.taken.add(found.seq)
-            data |= {"value": found.data.get("data"), "received": found.seq}
-        return self.log.note("aaa.step.completed", data).data
+    async def _arrival(self, wake_at: float | None, arrived: Callable[[], Event | None]) -> Event | None:
+        """What arrives before `wake_at`; None if nothing does. Writers in other processes are followed meanwhile."""
+        watch = asyncio.create_task(self.log.watch())
+        try:
+            while (found := arrived()) is None:
+                left = None if wake_at is None else wake_at - time.time()
+                if left is not None and left <= 0:
+                    return None
+                self.log.changed.clear()
+                with suppress(TimeoutError):
+                    await asyncio.wait_for(self.log.changed.wait(), left)
+            return found
+        finally:
+            watch.cancel()
+            await asyncio.wait([watch])
+
+    async def stop(self) -> None:
+        """End effects that are still under way, for example one that a failed `asyncio.gather` left behind."""
+        left = [task for task in self._tasks if task is not asyncio.current_task() and not task.done()]
+        for task in left:
+            task.cancel()
+        if left:
+            await asyncio.wait(left)
 
     @property
     def _current(self) -> Scope:
@@ -208,10 +230,16 @@ class Run:
     def _effect(self, what: str) -> Generator[str, None, None]:
         scope = self._current
         key = scope.enter(what)
+        task = asyncio.current_task()
+        assert task is not None
+        is_outermost = task not in self._tasks
+        self._tasks.add(task)
         try:
             yield key
         finally:
             scope.leave()
+            if is_outermost:
+                self._tasks.discard(task)
 
     async def _handled(
         self,
@@ -227,13 +255,37 @@ class Run:
         context = EffectContext(self.log, key, self._memory, placed)
         if not is_asked and not require_same(self.log, f"aaa.{kind}", key, asked):
             self.check_budget()
+        if key in self.log.recorded:
+            handler.replay(context, request, [(event.type, event.data) for event in self.log.recorded[key]])
         done = self.log.result(f"aaa.{kind}", key)
         if done is not None:
-            handler.replay(context, request, [(event.type, event.data) for event in self.log.recorded[key]])
-            return usable(context, done)
-        return await perform(
-            self.log, f"aaa.{kind}", context, None if is_asked else asked, lambda c: handler.handle(c, request)
-        )
+            return self._with_known_ids(usable(context, done))
+
+        async def do(context: EffectContext) -> Mapping[str, Any]:
+            return self._with_new_ids(await handler.handle(context, request))
+
+        return await perform(self.log, f"aaa.{kind}", context, None if is_asked else asked, do)
+
+    def _with_known_ids(self, data: dict[str, Any]) -> dict[str, Any]:
+        """Take note of the call ids of a recorded reply."""
+        self._call_ids.update(call["id"] for call in data.get("message", {}).get("tool_calls", ()))
+        return data
+
+    def _with_new_ids(self, data: dict[str, Any]) -> dict[str, Any]:
+        """A reply whose call ids are the provider's; one that is taken gets `~n` behind it."""
+        message = data.get("message")
+        if not isinstance(message, Message) or not message.tool_calls:
+            return data
+        calls = tuple(msgspec.structs.replace(call, id=self._free_id(call.id)) for call in message.tool_calls)
+        return data | {"message": msgspec.structs.replace(message, tool_calls=calls)}
+
+    def _free_id(self, call_id: str) -> str:
+        free, number = call_id, 1
+        while free in self._call_ids:
+            number += 1
+            free = f"{call_id}~{number}"
+        self._call_ids.add(free)
+        return free
 
     async def _plain(self, kind: str, key: str, asked: Mapping[str, Any], do: Perform) -> dict[str, Any]:
         context = EffectContext(self.log, key, self._memory)

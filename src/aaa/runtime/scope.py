@@ -9,9 +9,10 @@
 Outside `gather` one effect at a time: two at once would be numbered in an order that no replay repeats.
 """
 
+from collections.abc import Iterable
 from contextvars import ContextVar
 
-__all__ = ["Scope", "current_scope"]
+__all__ = ["Scope", "current_scope", "is_recorded_from"]
 
 
 class Scope:
@@ -47,3 +48,13 @@ class Scope:
 
 
 current_scope: ContextVar[tuple[str, Scope] | None] = ContextVar("aaa_scope", default=None)
+
+
+def is_recorded_from(keys: Iterable[str], scope: Scope) -> bool:
+    """Whether any of `keys` stands at the place that `scope` has come to, or after it: the run has passed there."""
+    here = _numbers(scope.peek())
+    return any(_numbers(key) >= here for key in keys if key[:1].isdigit())
+
+
+def _numbers(key: str) -> tuple[int, ...]:
+    return tuple(map(int, key.split(".")))

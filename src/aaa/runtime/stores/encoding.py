@@ -1,0 +1,91 @@
+r"""How an event becomes a row, and a row an event; the same for every store.
+
+An event is frozen by encoding it: what is read is made anew each time and shares nothing with what was appended. A lone
+surrogate (half a character cut off by a tool) has no UTF-8 form and is kept as the text of its escape, `\udXXX`.
+"""
+
+import math
+from typing import Any, NamedTuple, cast
+
+import msgspec
+
+from aaa.errors import StoreError
+from aaa.messages.digest import escape_surrogates
+from aaa.runtime.events import Event
+
+__all__ = ["Row", "decode_event", "encode_event", "is_storable"]
+
+_encode = msgspec.json.Encoder().encode
+_decode = msgspec.json.Decoder(dict[str, Any]).decode
+
+
+class Row(NamedTuple):
+    """One event without its place in a log; `data` is JSON."""
+
+    id: str
+    type: str
+    at: float
+    version: int
+    data: bytes
+
+
+def encode_event(event: Event) -> Row:
+    """The event as a row.
+
+    Raises:
+        StoreError: its data has no JSON form, or its time is no number.
+    """
+    if not math.isfinite(event.at):
+        raise StoreError(f"the time of an event of type {event.type} is {event.at}; it must be finite")
+    return Row(_escape_text(event.id), _escape_text(event.type), event.at, event.version, _encode_data(event))
+
+
+def decode_event(row: Row, run_id: str, seq: int, epoch: int) -> Event:
+    """The event of a row at its place in a log."""
+    try:
+        data = _decode(row.data)
+    except msgspec.DecodeError as error:
+        raise StoreError(f"event {seq} of run {run_id!r} holds no JSON object; the store is damaged") from error
+    return Event(
+        type=row.type,
+        data=data,
+        id=row.id,
+        at=row.at,
+        run_id=run_id,
+        seq=seq,
+        epoch=epoch,
+        version=row.version,
+    )
+
+
+def is_storable(run_id: str) -> bool:
+    """Whether the id has a UTF-8 form."""
+    try:
+        run_id.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def _encode_data(event: Event) -> bytes:
+    try:
+        return _encode(event.data)
+    except UnicodeEncodeError:
+        return _encode(_escape(msgspec.to_builtins(event.data)))
+    except (TypeError, ValueError, OverflowError, RecursionError) as error:
+        raise StoreError(f"the data of an event of type {event.type} has no JSON form: {error}") from error
+
+
+def _escape(value: object) -> object:
+    match value:
+        case dict():
+            items = cast("dict[object, object]", value).items()
+            return {escape_surrogates(key): _escape(item) for key, item in items}
+        case list() | tuple():
+            return [_escape(item) for item in cast("list[object]", value)]
+        case _:
+            return escape_surrogates(value)
+
+
+def _escape_text(text: str) -> str:
+    return text if text.isascii() else cast("str", escape_surrogates(text))
