@@ -16,7 +16,8 @@ from uuid import uuid4
 import msgspec
 
 from aaa.context.transcript import TranscriptCache
-from aaa.messages import LLMRequest, LLMResponse, Message, ToolCall, ToolSpec, Usage
+from aaa.errors import UnavailableError
+from aaa.messages import Handler, LLMRequest, LLMResponse, Message, ToolCall, ToolSpec, Usage
 from aaa.runtime.budget import Budget, Spent
 from aaa.runtime.conversations import Conversations, Placed
 from aaa.runtime.effects import EffectContext, Perform, perform, require_same, usable
@@ -251,7 +252,7 @@ class Run:
         placed: Placed | None = None,
         is_asked: bool = False,
     ) -> dict[str, Any]:
-        handler = self.program.handler(kind)
+        handler = self._handler(kind)
         context = EffectContext(self.log, key, self._memory, placed)
         if not is_asked and not require_same(self.log, f"aaa.{kind}", key, asked):
             self.check_budget()
@@ -265,6 +266,13 @@ class Run:
             return self._with_new_ids(await handler.handle(context, request))
 
         return await perform(self.log, f"aaa.{kind}", context, None if is_asked else asked, do)
+
+    def _handler(self, kind: str) -> Handler:
+        try:
+            return self.program.handler(kind)
+        except UnavailableError as error:
+            self.log.fail(error)  # the run has not ended: it goes on where there is a handler
+            raise
 
     def _with_known_ids(self, data: dict[str, Any]) -> dict[str, Any]:
         """Take note of the call ids of a recorded reply."""
