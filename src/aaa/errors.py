@@ -58,7 +58,8 @@ class ContextFloorError(ContextError):
     """The smallest prompt that keeps head and newest turn is above the budget; nothing was sent.
 
     Units: calibrated tokens. `head_tokens + tools_tokens + tail_tokens == needed_tokens > budget_tokens`, and
-    `budget_tokens == window_tokens - reserve_tokens`. `tail_tokens` is 0 when head and tools alone are too large.
+    `budget_tokens == window_tokens - reserve_tokens`; after an overflow the window is what it is taken to be since.
+    `tail_tokens` is 0 when head and tools alone are too large.
     `largest` names the biggest items left as (index in the transcript, role, tokens). What was spent on summaries on
     the way is in `tokens_spent` and `cost` (USD), why they were not enough in `rejected`.
     """

@@ -10,7 +10,7 @@ from typing import Any, cast
 
 from aaa.context.edits import Item
 from aaa.context.transcript import Transcript
-from aaa.messages import Message, ToolSpec
+from aaa.messages import Message, ToolSpec, with_extra_of
 from aaa.wire.openai_chat import message_from_dict, message_to_dict, tool_from_dict
 
 __all__ = ["Conversation", "Given"]
@@ -28,17 +28,23 @@ class Conversation:
     def __init__(self, given: Sequence[Given], tools: Sequence[ToolSpec | Mapping[str, Any]] = ()) -> None:
         self.given = given
         self.messages = _read(given)
-        self.tools = tuple(tool if isinstance(tool, ToolSpec) else tool_from_dict(tool) for tool in tools)
+        self.tools = tuple(
+            tool if isinstance(tool, ToolSpec) else tool_from_dict(tool, index=index)
+            for index, tool in enumerate(tools)
+        )
 
-    def prompt(self, items: Sequence[Item]) -> list[Any]:
-        """The prompt as the caller's own kind of objects."""
+    def prompt(self, items: Sequence[Item], transcript: Transcript) -> list[Any]:
+        """The prompt as the caller's own kind of objects; what stands for one of his has the extra keys of that one."""
         is_native = self.messages is self.given
         prompt: list[Any] = []
         for item in items:
-            if item.source is not None and not item.strategy:
-                prompt.append(self.given[item.source])
-            else:
-                prompt.append(item.message if is_native else message_to_dict(item.message))
+            message = item.message
+            if item.source is not None:
+                if message is transcript[item.source]:
+                    prompt.append(self.given[item.source])
+                    continue
+                message = with_extra_of(message, self.messages[item.source])
+            prompt.append(message if is_native else message_to_dict(message))
         return prompt
 
 

@@ -14,21 +14,25 @@ from typing import Literal
 import msgspec
 
 from aaa.context.groups import groups, is_pinned
+from aaa.context.markers import marked, marker
 from aaa.context.transcript import Transcript
-from aaa.messages import Message
+from aaa.messages import Message, with_extra_of
 
-__all__ = ["Edit", "Item", "pinned_in", "render"]
+__all__ = ["MARKED", "Edit", "Item", "pinned_in", "render"]
+
+MARKED = ("drop_oldest", "floor")
+"""Strategies whose drops are told of by one marker, where the first of them was."""
 
 
-class Edit(msgspec.Struct, frozen=True):
+class Edit(msgspec.Struct, frozen=True, omit_defaults=True):
     """One change of the view.
 
     | action | means |
     |---|---|
-    | replace | `replacement` stands for the message at `index` |
+    | replace | `replacement` stands for the message at `index`, with the extra keys that one has |
     | drop | the message at `index` is left out |
     | insert | `replacement` follows the message at `index` (-1: stands first) |
-    | summarize | `replacement` stands for [index, stop), pinned messages apart; `digest` is that of the first `stop` |
+    | summarize | `replacement` stands for [index, stop) but for `kept`; `digest` is that of the first `stop` messages |
 
     Units: `tokens_before` and `tokens_after` are raw tokens of what is replaced and of what stands for it.
     """
@@ -39,6 +43,7 @@ class Edit(msgspec.Struct, frozen=True):
     digest: str = ""
     occurrence: int = 0
     stop: int = 0
+    kept: tuple[int, ...] = ()
     tokens_before: int = 0
     tokens_after: int = 0
     replacement: Message | None = None
@@ -54,7 +59,7 @@ class Item(msgspec.Struct, frozen=True):
 
 
 def render(transcript: Transcript, edits: Sequence[Edit], length: int | None = None) -> list[Item]:
-    """The prompt that `edits` make of the first `length` messages. Edits must be in force. Cost: O(messages)."""
+    """The prompt that `edits` make of the first `length` messages. Edits must be in force. Cost: O(prompt, edits)."""
     length = len(transcript) if length is None else length
     changed = {edit.index: edit for edit in edits if edit.action in ("replace", "drop")}
     summary = next((edit for edit in edits if edit.action == "summarize"), None)
@@ -62,31 +67,25 @@ def render(transcript: Transcript, edits: Sequence[Edit], length: int | None = N
     for edit in edits:
         if edit.action == "insert":
             inserts[edit.index].append(edit)
+    dropped = [edit for edit in changed.values() if edit.action == "drop" and edit.strategy in MARKED]
+    marker_at = min((edit.index for edit in dropped), default=-2)
     items: list[Item] = []
-    for index in _shown(transcript, summary, length):
+    for index in _shown(summary, length):
+        if index == marker_at:
+            items.append(_marker(transcript, dropped))
         if index >= 0:
             items += _kept(transcript, index, changed.get(index))
-        if summary is not None and index == summary.index - 1:
-            items.append(_written(summary))
-        items += [_written(edit) for edit in inserts[index]]
+        if summary is not None and index == summary.index - 1 and summary.replacement is not None:
+            items.append(Item(summary.replacement, None, summary.tokens_after, summary.strategy))
+        items += [Item(e.replacement, None, e.tokens_after, e.strategy) for e in inserts[index] if e.replacement]
     return items
 
 
-def _shown(transcript: Transcript, summary: Edit | None, length: int) -> Iterable[int]:
+def _shown(summary: Edit | None, length: int) -> Iterable[int]:
     """Indices that the summary does not stand for, after -1, the place before the first."""
     if summary is None:
         return range(-1, length)
-    pinned = sorted(pinned_in(transcript, summary.index, summary.stop))
-    return (*range(-1, summary.index), *pinned, *range(summary.stop, length))
-
-
-def pinned_in(messages: Sequence[Message], start: int, stop: int) -> set[int]:
-    """Indices in [start, stop) of groups with a pinned message; a system message after the head is pinned."""
-    if isinstance(messages, Transcript) and not messages.pinned_between(start, stop):
-        return set()
-    span = messages[start:stop]
-    ranges = [range(a + start, b + start) for a, b in groups(span) if any(map(is_pinned, span[a:b]))]
-    return {index for indices in ranges for index in indices}
+    return (*range(-1, summary.index), *summary.kept, *range(summary.stop, length))
 
 
 def _kept(transcript: Transcript, index: int, edit: Edit | None) -> list[Item]:
@@ -94,9 +93,18 @@ def _kept(transcript: Transcript, index: int, edit: Edit | None) -> list[Item]:
         return [Item(transcript[index], index, transcript.tokens(index, index + 1))]
     if edit.replacement is None:
         return []
-    return [Item(edit.replacement, index, edit.tokens_after, edit.strategy)]
+    return [Item(with_extra_of(edit.replacement, transcript[index]), index, edit.tokens_after, edit.strategy)]
 
 
-def _written(edit: Edit) -> Item:
-    assert edit.replacement is not None
-    return Item(edit.replacement, None, edit.tokens_after, edit.strategy)
+def _marker(transcript: Transcript, dropped: Sequence[Edit]) -> Item:
+    written = marker(sum(marked(transcript[edit.index]) for edit in dropped))
+    return Item(written, None, transcript.count_message(written), MARKED[0])
+
+
+def pinned_in(messages: Sequence[Message], start: int, stop: int) -> list[int]:
+    """Indices in [start, stop) of groups with a pinned message, in order; a system message after the head is pinned."""
+    if isinstance(messages, Transcript) and not messages.pinned_between(start, stop):
+        return []
+    span = messages[start:stop]
+    ranges = [range(a + start, b + start) for a, b in groups(span) if any(map(is_pinned, span[a:b]))]
+    return [index for indices in ranges for index in indices]

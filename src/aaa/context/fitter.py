@@ -9,7 +9,8 @@ plain data and can be saved; another process goes on with the same bytes.
 """
 
 import json
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, cast
 
 import msgspec
@@ -33,17 +34,22 @@ _VERSION = 1
 
 
 class FitterState(msgspec.Struct, frozen=True):
-    """What a fitter knows of its conversation. `ratios` holds (model, actual / estimated)."""
+    """What a fitter knows of its conversation. `ratios` holds (model, actual / estimated).
+
+    `sent` is the prompt whose usage is still to be recorded, `anchor` the last one whose usage was.
+    """
 
     records: tuple[SummaryRecord, ...] = ()
     edits: tuple[Edit, ...] = ()
+    rejected: tuple[str, ...] = ()
+    sent: Anchor | None = None
     anchor: Anchor | None = None
     ratios: tuple[tuple[str | None, float], ...] = ()
     version: int = _VERSION
 
     def to_json(self) -> str:
         """The state as JSON text, ASCII only."""
-        return json.dumps(msgspec.to_builtins(self), separators=(",", ":"))
+        return json.dumps(_mapped(msgspec.to_builtins(self), _hide_surrogates), separators=(",", ":"))
 
     @classmethod
     def from_json(cls, text: str | bytes) -> "FitterState":
@@ -53,7 +59,7 @@ class FitterState(msgspec.Struct, frozen=True):
             StateError: not JSON, of another version, or of another shape.
         """
         try:
-            state = msgspec.convert(json.loads(text), cls)
+            state = msgspec.convert(_mapped(json.loads(text), _show_surrogates), cls)
         except (ValueError, RecursionError) as error:
             raise StateError(f"saved state of {len(text):,} characters cannot be read: {error}") from error
         if state.version != _VERSION:
@@ -67,20 +73,23 @@ class PromptFitter:
     def __init__(self, policy: ContextPolicy, state: FitterState | None = None) -> None:
         state = state or FitterState()
         self.policy = policy
-        self.book = SummaryBook(list(state.records), list(state.edits))
+        self.book = SummaryBook(list(state.records), list(state.edits), list(state.rejected))
         self._anchor = state.anchor
         counter = policy.counter
         if isinstance(counter, CalibratedCounter):
             counter = counter.copy(dict(state.ratios) if state.ratios else None)
         self.counter = counter
         self._cache = TranscriptCache(Measure(counter).message, size=4)
-        self._sent: Anchor | None = None
+        self._sent = state.sent
 
     @property
     def state(self) -> FitterState:
         """What is known now, to be saved between calls."""
         ratios = tuple(self.counter.ratios.items()) if isinstance(self.counter, CalibratedCounter) else ()
-        return FitterState(tuple(self.book.records), tuple(self.book.edits), self._anchor, ratios)
+        book = self.book
+        return FitterState(
+            tuple(book.records), tuple(book.edits), tuple(book.rejected), self._sent, self._anchor, ratios
+        )
 
     async def fit(
         self,
@@ -157,7 +166,7 @@ class PromptFitter:
 
     def _keep(self, plan: Plan, planning: Planning, conversation: Conversation) -> Prepared:
         """Take over what the plan did, all at once."""
-        self.book.keep(plan.new_summaries, plan.edits if self.policy.sticky else None)
+        self.book.keep(plan.new_summaries, plan.edits if self.policy.sticky else None, plan.rejected_digests)
         if any(name != "stored_summary" for name in plan.applied):
             self._anchor = None
         self._sent = self._sent_now(plan, planning)
@@ -183,3 +192,29 @@ def _prompt_tokens(usage: object) -> int:
         return tokens or 0
     name = type(usage).__name__  # pyright: ignore[reportUnknownArgumentType]
     raise TypeError(f"usage must be a number or have prompt_tokens, got {name}")
+
+
+# JSON joins two lone surrogates that happen to stand side by side, and some readers refuse one alone. So each is
+# written as U+10FFFF, a code point that text does not use, and its number; U+10FFFF itself likewise.
+_HIDDEN = re.compile("[\ud800-\udfff\U0010ffff]")
+_SHOWN = re.compile("\U0010ffff([0-9a-f]{6})")
+
+
+def _hide_surrogates(text: str) -> str:
+    return text if text.isascii() else _HIDDEN.sub(lambda found: f"\U0010ffff{ord(found[0]):06x}", text)
+
+
+def _show_surrogates(text: str) -> str:
+    return text if text.isascii() else _SHOWN.sub(lambda found: chr(int(found[1], 16)), text)
+
+
+def _mapped(value: Any, change: Callable[[str], str]) -> Any:
+    match value:
+        case str():
+            return change(value)
+        case list() | tuple():
+            return [_mapped(item, change) for item in cast("list[Any]", value)]
+        case dict():
+            return {key: _mapped(item, change) for key, item in cast("dict[str, Any]", value).items()}
+        case _:
+            return value

@@ -9,6 +9,8 @@ Groups are dropped only where that can be enough, so that no user's word goes fo
 
 from collections.abc import Iterator
 
+from aaa.context.invariants import is_lawful
+from aaa.context.markers import marker
 from aaa.context.shorten import shortened
 from aaa.context.strategies.clear import clear_results
 from aaa.context.strategies.drop import drop_groups
@@ -28,7 +30,12 @@ def reach_floor(work: Work, limit_tokens: int) -> list[str]:
     """
     rungs: list[str] = []
     work.strategy = "floor"
+    before = work.items
     for rung in _rungs(work, limit_tokens):
+        if not is_lawful(work):
+            work.restore(before)
+            continue
+        before = work.items
         rungs.append(rung)
         if work.tokens <= limit_tokens:
             break
@@ -61,7 +68,7 @@ def _clear_before(work: Work, stop: int) -> int:
 def _dropping_is_enough(work: Work, limit: int) -> bool:
     start = work.tail_of(1)
     left = [m for index, m in enumerate(work.messages) if index >= start or work.is_protected(index)]
-    return work.size_of([*left, Message("user", "[1000 earlier messages left out to save context]")]) <= limit
+    return work.size_of([*left, marker(1000)]) <= limit
 
 
 def _cut_results(work: Work, limit: int) -> bool:

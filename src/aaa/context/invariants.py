@@ -1,4 +1,4 @@
-"""What no strategy may do."""
+"""What no strategy may do, and neither may the floor."""
 
 from collections.abc import Sequence
 
@@ -9,15 +9,33 @@ __all__ = ["is_lawful"]
 
 
 def is_lawful(work: Work) -> bool:
-    """Whether the head is as it was and no call has been separated from its result."""
+    """Whether head and pinned messages are as they were and no call has been separated from its result."""
     items = work.items
-    if [item.message for item in items[: work.head]] != work.transcript[: work.head]:
+    head = work.transcript[: work.head]
+    if [item.source for item in items[: work.head]] != list(range(work.head)):
         return False
+    if any(item.message is not message for item, message in zip(items, head, strict=False)):
+        return False
+    return _keeps_pinned(work) and _keeps_pairs(work)
+
+
+def _keeps_pinned(work: Work) -> bool:
+    pinned = work.transcript.pinned_between(work.head, work.length)
+    if not pinned:
+        return True
+    there = {item.source: item.message for item in work.items}
+    return all(there.get(index) is work.transcript[index] for index in pinned)
+
+
+def _keeps_pairs(work: Work) -> bool:
     unpaired = _unpaired(work.messages)
-    known = _unpaired(work.transcript) if unpaired else set[int]()
-    return all(items[index].source in known for index in unpaired)
+    if not unpaired:
+        return True
+    known = _unpaired(work.transcript)
+    return all((work.items[index].source, call_id) in known for index, call_id in unpaired)
 
 
-def _unpaired(messages: Sequence[Message]) -> set[int]:
+def _unpaired(messages: Sequence[Message]) -> set[tuple[int, str]]:
+    """Calls without a result and results without a call, as (index, call id)."""
     pairing = pair(messages)
-    return {*pairing.orphans, *(index for index, _ in pairing.unanswered)}
+    return {*pairing.unanswered, *((index, messages[index].tool_call_id or "") for index in pairing.orphans)}

@@ -9,12 +9,13 @@ from collections.abc import Iterable, Mapping, Sequence
 from msgspec import convert
 from msgspec.structs import replace
 
-from aaa.context.edits import Edit, Item
-from aaa.context.groups import groups, is_pinned
+from aaa.context.edits import MARKED, Edit, Item
+from aaa.context.groups import is_pinned
 from aaa.context.summaries import SummaryRecord
 from aaa.context.transcript import Transcript
+from aaa.messages import with_extra_of
 
-__all__ = ["after", "difference", "edits_of", "in_force"]
+__all__ = ["after", "difference", "edits_of", "in_force", "summary_edit", "with_calls"]
 
 
 def edits_of(
@@ -25,28 +26,35 @@ def edits_of(
     dropped_by: Mapping[int, str],
 ) -> tuple[Edit, ...]:
     """What makes `items` out of the first `length` messages, in order. Cost: O(messages)."""
-    summary = _summary_edit(transcript, items, record)
+    summary = [] if record is None else [_summary_of(transcript, items, record)]
     changes = _changes(transcript, length, items, summary, dropped_by)
-    named = [_named(edit, transcript) for edit in (*changes, *_inserts(items, record))]
+    named = [_named(edit, transcript) for edit in (*changes, *_inserts(items))]
     return tuple(sorted([*summary, *named], key=lambda edit: edit.index))
 
 
-def _summary_edit(transcript: Transcript, items: Sequence[Item], record: SummaryRecord | None) -> list[Edit]:
-    if record is None:
-        return []
-    written = next(item for item in items if item.source is None and item.message.kind == "summary")
-    kept = sum(item.raw for item in items if item.source is not None and transcript.head <= item.source < record.upto)
-    edit = Edit(
+def _summary_of(transcript: Transcript, items: Sequence[Item], record: SummaryRecord) -> Edit:
+    written = next((item for item in items if _is_written_summary(item)), None)
+    kept = tuple(i.source for i in items if i.source is not None and transcript.head <= i.source < record.upto)
+    return summary_edit(transcript, record, kept, written)
+
+
+def summary_edit(transcript: Transcript, record: SummaryRecord, kept: Sequence[int], written: Item | None) -> Edit:
+    """The edit that puts `written` in the place of what `record` covers, the messages at `kept` apart."""
+    return Edit(
         "summarize",
         transcript.head,
-        written.strategy,
+        "summarize",
         digest=record.prefix_hash,
         stop=record.upto,
-        tokens_before=transcript.tokens(transcript.head, record.upto) - kept,
-        tokens_after=written.raw,
-        replacement=written.message,
+        kept=tuple(kept),
+        tokens_before=transcript.tokens(transcript.head, record.upto) - sum(transcript.tokens(i, i + 1) for i in kept),
+        tokens_after=written.raw if written else 0,
+        replacement=written.message if written else None,
     )
-    return [edit]
+
+
+def _is_written_summary(item: Item) -> bool:
+    return item.source is None and item.message.kind == "summary"
 
 
 def _changes(
@@ -62,20 +70,21 @@ def _changes(
         if item is None:
             edits.append(Edit("drop", index, dropped_by.get(index, ""), tokens_before=before))
         elif item.message is not transcript[index]:
-            new = item.message
+            new = with_extra_of(item.message, None)
             edits.append(
                 Edit("replace", index, item.strategy, tokens_before=before, tokens_after=item.raw, replacement=new)
             )
     return edits
 
 
-def _inserts(items: Sequence[Item], record: SummaryRecord | None) -> list[Edit]:
+def _inserts(items: Sequence[Item]) -> list[Edit]:
+    """What strategies wrote, but for summary and marker, which belong to the edits that they tell of."""
     edits: list[Edit] = []
     anchor = -1
     for item in items:
         if item.source is not None:
             anchor = item.source
-        elif not (record is not None and item.message.kind == "summary"):
+        elif item.message.kind not in ("summary", "marker"):
             edits.append(Edit("insert", anchor, item.strategy, tokens_after=item.raw, replacement=item.message))
     return edits
 
@@ -90,12 +99,15 @@ def _named(edit: Edit, transcript: Transcript) -> Edit:
 def in_force(edits: Iterable[Edit], transcript: Transcript, length: int) -> list[Edit]:
     """The edits whose messages are still there, moved to where they are now.
 
-    A group stays whole: if only some of its messages would be dropped, all are kept. Head and pinned messages are not
-    touched. Cost: O(edits) while nothing moved, else O(messages).
+    A result goes where its call goes: dropped with it, also if it came later, and kept with it. Head and pinned
+    messages are not touched. Cost: O(edits) while nothing moved, else O(messages).
     """
     found: list[Edit] = []
     positions: Mapping[tuple[str, int], int] | None = None
     for edit in edits:
+        if edit.action == "summarize":  # kept only to say that the summary itself is left out
+            found += [edit] if edit.stop <= length and transcript.digest(edit.stop) == edit.digest else []
+            continue
         if edit.index < 0 or (edit.index < length and transcript.message_digest(edit.index) == edit.digest):
             found.append(edit)
             continue
@@ -103,23 +115,43 @@ def in_force(edits: Iterable[Edit], transcript: Transcript, length: int) -> list
         index = positions.get((edit.digest, edit.occurrence))
         if index is not None:
             found.append(replace(edit, index=index))
-    return _whole_groups([edit for edit in found if _may_apply(edit, transcript)], transcript, length)
+    return [edit for edit in found if _may_apply(edit, transcript)]
+
+
+def with_calls(edits: Sequence[Edit], transcript: Transcript, length: int) -> list[Edit]:
+    """The edits, and drops of results whose call is gone; drops of results whose call is there are void.
+
+    Cost: O(edits, messages after the first one that is gone).
+    """
+    summary = next((edit for edit in edits if edit.action == "summarize"), None)
+    dropped = {edit.index: edit for edit in edits if edit.action == "drop"}
+    covered = range(summary.index, summary.stop) if summary else range(0)
+    kept = set(summary.kept) if summary else set[int]()
+    first = min([*dropped, covered.stop if summary else length])
+    late: list[Edit] = []
+    for index in range(first, length):
+        call = transcript.call_of(index)
+        if call is None:
+            continue
+        is_gone = call in dropped or (call in covered and call not in kept)
+        if is_gone and index not in dropped and index not in covered:
+            dropped[index] = _named(_late_drop(transcript, index, dropped.get(call)), transcript)
+            late.append(dropped[index])
+        elif not is_gone and dropped.pop(index, None) is not None:
+            continue
+    keep = [edit for edit in edits if edit.action != "drop" or edit.index in dropped]
+    return sorted([*keep, *late], key=lambda edit: edit.index) if late else keep
+
+
+def _late_drop(transcript: Transcript, index: int, with_call: Edit | None) -> Edit:
+    strategy = with_call.strategy if with_call else MARKED[0]
+    return Edit("drop", index, strategy, tokens_before=transcript.tokens(index, index + 1))
 
 
 def _may_apply(edit: Edit, transcript: Transcript) -> bool:
-    return edit.action == "insert" or (edit.index >= transcript.head and not is_pinned(transcript[edit.index]))
-
-
-def _whole_groups(edits: list[Edit], transcript: Transcript, length: int) -> list[Edit]:
-    dropped = {edit.index for edit in edits if edit.action == "drop"}
-    if not dropped:
-        return edits
-    torn: set[int] = set()
-    for start, stop in groups(transcript[:length], transcript.head):
-        members = set(range(start, stop))
-        if members & dropped and not members <= dropped:
-            torn |= members
-    return [edit for edit in edits if not (edit.action == "drop" and edit.index in torn)]
+    return edit.action in ("insert", "summarize") or (
+        edit.index >= transcript.head and not is_pinned(transcript[edit.index])
+    )
 
 
 def _positions(transcript: Transcript, length: int) -> dict[tuple[str, int], int]:

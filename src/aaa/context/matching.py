@@ -3,7 +3,8 @@
     before   a  b  c  d  e
     after    a  b′ e  n           b′ stands for b (same role and calls); c and d are gone; n is new
 
-From the end, because what is removed is mostly at the beginning and one object may stand in two places.
+One object may stand in two places: an unchanged beginning is matched first, the rest from its end, because what is
+removed is mostly at the beginning.
 """
 
 from collections import defaultdict
@@ -22,19 +23,27 @@ def rematch(
 
     Cost: O(messages), and counting what is new.
     """
+    start = next((i for i, (item, m) in enumerate(zip(old, messages, strict=False)) if item.message is not m), None)
+    start = min(len(old), len(messages)) if start is None else start
+    rest = _from_the_end(old, messages, start)
+    matched: list[int | None] = [*range(start), *rest]
+    return _fill(old, messages, matched, count, strategy)
+
+
+def _from_the_end(old: Sequence[Item], messages: Sequence[Message], start: int) -> list[int | None]:
+    """For each message from `start` on, the old item with the same object, none before `start`."""
     places: defaultdict[int, list[int]] = defaultdict(list)
-    for position, item in enumerate(old):
-        places[id(item.message)].append(position)
+    for position in range(start, len(old)):
+        places[id(old[position].message)].append(position)
     matched: list[int | None] = []
     bound = len(old)
-    for message in reversed(messages):
+    for message in reversed(messages[start:]):
         candidates = places[id(message)]
         while candidates and candidates[-1] >= bound:
             candidates.pop()
         matched.append(candidates.pop() if candidates else None)
         bound = bound if matched[-1] is None else matched[-1]
-    matched.reverse()
-    return _fill(old, messages, matched, count, strategy)
+    return matched[::-1]
 
 
 def _fill(

@@ -32,6 +32,7 @@ class Plan(msgspec.Struct, frozen=True):
     applied: tuple[str, ...] = ()
     floor: tuple[str, ...] = ()
     rejected: tuple[str, ...] = ()
+    rejected_digests: tuple[str, ...] = ()
     edits_in_force: int = 0
     new_summaries: tuple[SummaryRecord, ...] = ()
     tokens_spent: int = 0

@@ -16,10 +16,10 @@ from aaa.context.driving import Steps
 from aaa.context.edits import Edit, Item, pinned_in, render
 from aaa.context.floor import reach_floor
 from aaa.context.invariants import is_lawful
-from aaa.context.ledger import in_force
+from aaa.context.ledger import in_force, summary_edit, with_calls
 from aaa.context.plan import Plan
 from aaa.context.settings import Settings
-from aaa.context.strategies import Strategy
+from aaa.context.strategies import Strategy, SyncStrategy
 from aaa.context.strategies.summarize import guessed, place_summary
 from aaa.context.summaries import SummaryBook, SummaryRecord, summary_message
 from aaa.context.summarizing import PendingSummary, Written, write
@@ -53,10 +53,13 @@ class Planning:
         self.anchor = anchor
         self.is_estimate = is_estimate
         self.record = book.best(transcript)
+        self.rejected = frozenset(book.rejected)
+        self.new_rejected: list[str] = []
         self.in_force = in_force(book.edits, transcript, len(transcript)) if settings.is_sticky else []
         self.new_records: list[SummaryRecord] = []
         self.spent = Written()
         self.rungs: list[str] = []
+        self.late_results = 0
 
     def steps(self) -> Steps:
         """Make the plan.
@@ -71,7 +74,8 @@ class Planning:
         work = self._work(start)
         size = self._size_of(work.raw)
         if size > self.settings.trigger_tokens or self.pressure < 1:
-            self.measure.ratio = size / max(work.raw, 1)  # so that an anchored size governs what follows
+            if self._is_anchored:
+                self.measure.ratio = size / max(work.raw, 1)  # so that the anchored size governs what follows
             yield from self._compact(work, size)
         return self._plan(work, start)
 
@@ -87,37 +91,34 @@ class Planning:
     @property
     def fixed_tokens(self) -> int:
         """Calibrated tokens of head and tools, which no strategy makes smaller."""
-        return self.measure.size(self.measure.tools_raw + self._head_raw())
+        head = self.transcript[: self.transcript.head]
+        return self.measure.size(self.measure.total(self._head_raw(), head))
 
     def _refuse_impossible(self) -> None:
         """Head and tools alone above the budget can never fit: say so on the first call."""
         if self.fixed_tokens > self.settings.budget_tokens:
-            raise self._floor_error(self.fixed_tokens, ())
+            raise self._floor_error(self.fixed_tokens, (), self.settings.budget_tokens)
 
     def _head_raw(self) -> int:
         return self.transcript.tokens(0, self.transcript.head)
 
     def _starting_edits(self) -> list[Edit]:
-        """The stored summary and the edits in force outside its span."""
-        if self.record is None:
-            return self.in_force
-        record, head = self.record, self.transcript.head
-        message = summary_message(record)
-        kept = sum(self.transcript.tokens(i, i + 1) for i in pinned_in(self.transcript, head, record.upto))
-        summary = Edit(
-            "summarize",
-            head,
-            "summarize",
-            digest=record.prefix_hash,
-            stop=record.upto,
-            tokens_before=self.transcript.tokens(head, record.upto) - kept,
-            tokens_after=self.measure.message(message),
-            replacement=message,
-        )
-        return [summary, *(edit for edit in self.in_force if edit.index >= record.upto or edit.index < head)]
+        """The stored summary, the edits in force outside of what it stands for, and what goes with either."""
+        edits = [edit for edit in self.in_force if edit.action != "summarize"]
+        if self.record is not None:
+            record, message = self.record, summary_message(self.record)
+            kept = pinned_in(self.transcript, self.transcript.head, record.upto) if record.kept is None else record.kept
+            is_left_out = any(edit.digest == record.prefix_hash for edit in self.in_force if edit.action == "summarize")
+            written = None if is_left_out else Item(message, None, self.measure.message(message))
+            summary = summary_edit(self.transcript, record, kept, written)
+            covered = set(range(summary.index, record.upto)) - set(kept)
+            edits = [summary, *(edit for edit in edits if edit.index not in covered)]
+        whole = with_calls(edits, self.transcript, len(self.transcript)) if edits else edits
+        self.late_results = len(whole) - len(edits)
+        return whole
 
     def _work(self, start: list[Edit]) -> Work:
-        return Work(
+        work = Work(
             self.transcript,
             render(self.transcript, start),
             measure=self.measure,
@@ -126,17 +127,23 @@ class Planning:
             keep_recent=self.settings.keep_recent,
             record=self.record,
         )
+        work.rejected_digests = self.rejected
+        return work
 
     def _size_of(self, raw: int) -> int:
         """The size of the prompt before anything is done: anchored where the provider has reported its beginning."""
         anchor = self.anchor
-        if anchor is None or not self._holds(anchor):
+        if anchor is None or not self._is_anchored:
             return self.measure.size(raw)
         return anchor.reported + self.measure.size(raw - anchor.raw)
 
-    def _holds(self, anchor: Anchor) -> bool:
+    @cached_property
+    def _is_anchored(self) -> bool:
+        """Whether the prompt begins with the one that the anchor tells of."""
+        anchor = self.anchor
         return (
-            anchor.length <= len(self.transcript)
+            anchor is not None
+            and anchor.length <= len(self.transcript)
             and self.transcript.digest(anchor.length) == anchor.digest
             and anchor.upto == (self.record.upto if self.record else 0)
             and (anchor.model, anchor.tools_raw) == (self.measure.model, self.measure.tools_raw)
@@ -152,9 +159,9 @@ class Planning:
             limit = floor(min(limit, last_sent) * self.pressure)
             yield from self._reduce(work, min(limit, floor(settings.target_tokens * self.pressure)))
         self.rungs = reach_floor(work, limit)
-        futile = self.pressure < 1 and work.tokens >= last_sent
-        if work.tokens > settings.budget_tokens or futile:
-            error = self._floor_error(work.tokens, work.items)
+        is_futile = self.pressure < 1 and work.tokens >= last_sent > 0  # it would be the request that was refused
+        if work.tokens > settings.budget_tokens or is_futile:
+            error = self._floor_error(work.tokens, work.items, limit)
             error.rejected = tuple(work.rejected)
             error.tokens_spent, error.cost = self.spent.tokens_spent, self.spent.cost
             raise error
@@ -167,7 +174,10 @@ class Planning:
                 return
             before, names = work.items, len(work.applied)
             work.strategy = strategy.name
-            yield strategy.apply(work)
+            if isinstance(strategy, SyncStrategy):
+                strategy.reduce(work)
+            else:
+                yield strategy.apply(work)
             if work.settle():
                 self._check(work, strategy, before, names)
             if work.pending is not None:
@@ -191,11 +201,13 @@ class Planning:
         problem = place_summary(work, pending, written)
         if problem:
             work.rejected.append(f"summarize: {problem}")
+            self.new_rejected.append(self.transcript.digest(pending.upto))
         elif work.record is not None:
             self.new_records.append(work.record)
 
     def _plan(self, work: Work, start: list[Edit]) -> Plan:
         changed = bool(work.applied or self.rungs)
+        late = [f"late_results({self.late_results})"] if self.late_results > 0 else []
         stored = ["stored_summary"] if self.record is not None and not self.settings.is_sticky else []
         return Plan(
             length=work.length,
@@ -204,9 +216,10 @@ class Planning:
             tokens_before=self.measure.size(self._whole_raw),
             tokens_after=work.tokens,
             kept_prefix_tokens=self.measure.size(self.measure.tools_raw + _kept_raw(work)),
-            applied=(*stored, *work.applied, *(f"floor({rung})" for rung in self.rungs)),
+            applied=(*stored, *late, *work.applied, *(f"floor({rung})" for rung in self.rungs)),
             floor=tuple(self.rungs),
             rejected=tuple(work.rejected),
+            rejected_digests=tuple(self.new_rejected),
             edits_in_force=len(start) if self.settings.is_sticky else 0,
             new_summaries=tuple(self.new_records),
             tokens_spent=self.spent.tokens_spent,
@@ -214,14 +227,14 @@ class Planning:
             is_estimate=self.is_estimate and bool(self.new_records),
         )
 
-    def _floor_error(self, needed: int, items: Sequence[Item]) -> ContextFloorError:
+    def _floor_error(self, needed: int, items: Sequence[Item], budget_tokens: int) -> ContextFloorError:
         size = self.measure.size
         tools, head = size(self.measure.tools_raw), size(self._head_raw())
         known = items or render(self.transcript, (), self.transcript.head)
         largest = sorted((item for item in known if item.source is not None), key=lambda item: -item.raw)[:3]
         tail = max(needed - head - tools, 0)
         return ContextFloorError(
-            window_tokens=self.settings.window_tokens,
+            window_tokens=budget_tokens + self.settings.reserve_tokens,
             reserve_tokens=self.settings.reserve_tokens,
             head_tokens=head if tail else needed - tools,
             tools_tokens=tools,

@@ -147,7 +147,7 @@ class ContextPolicy:
         measure = Measure(self.counter, conversation.tools, model)
         planning = self.planning(known, measure, kept, pressure=pressure)
         plan = await finish(planning.steps())
-        kept.keep(plan.new_summaries, plan.edits if self.sticky else None)
+        kept.keep(plan.new_summaries, plan.edits if self.sticky else None, plan.rejected_digests)
         return prepared(plan, conversation, known)
 
     async def plan(
@@ -203,7 +203,7 @@ class ContextPolicy:
 
 def prepared(plan: Plan, conversation: Conversation, transcript: Transcript) -> Prepared:
     """`plan` applied to what the caller gave."""
-    messages = conversation.prompt(plan.items(transcript)) if plan.edits else conversation.given
+    messages = conversation.prompt(plan.items(transcript), transcript) if plan.edits else conversation.given
     return Prepared(
         messages=messages,
         report=plan.report(),

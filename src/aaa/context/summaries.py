@@ -22,33 +22,42 @@ _CLOSING = "\n</record>"
 class SummaryRecord:
     """A summary of T[head:upto] of the transcript T, valid for any whose first `upto` messages hash to `prefix_hash`.
 
-    `identifiers` are names and numbers of the summarised span that the text lacks; they are listed after it.
+    `identifiers` are names and numbers of the summarised span that the text lacks; they are listed after it. `kept`
+    are the indices that stay beside it (pinned groups); None: worked out from the transcript.
     """
 
     upto: int
     prefix_hash: str
     text: str
     identifiers: tuple[str, ...] = ()
+    kept: tuple[int, ...] | None = None
 
 
 @dataclass(slots=True)
 class SummaryBook:
-    """What is kept of one conversation between calls: summaries, and with `sticky=True` the edits in force."""
+    """What is kept of one conversation between calls: summaries, and with `sticky=True` the edits in force.
+
+    `rejected` are the digests of beginnings whose summary was rejected: it is not paid for again.
+    """
 
     records: list[SummaryRecord] = field(default_factory=list[SummaryRecord])
     edits: list[Edit] = field(default_factory=list[Edit])
+    rejected: list[str] = field(default_factory=list[str])
 
     def add(self, record: SummaryRecord) -> None:
         """Keep a summary; one that is already known is not kept twice."""
         if record not in self.records:
             self.records.insert(bisect_right(self.records, record.upto, key=_upto), record)
 
-    def keep(self, records: Iterable[SummaryRecord], edits: Iterable[Edit] | None) -> None:
-        """Take over what a call made: new summaries, and all edits in force if they may have changed."""
+    def keep(
+        self, records: Iterable[SummaryRecord], edits: Iterable[Edit] | None, rejected: Iterable[str] = ()
+    ) -> None:
+        """Take over what a call made: new summaries, all edits in force if they may have changed, what was rejected."""
+        self.rejected += [digest for digest in rejected if digest not in self.rejected]
         for record in records:
             self.add(record)
         if edits is not None:
-            self.edits[:] = [edit for edit in edits if edit.action != "summarize"]
+            self.edits[:] = [edit for edit in edits if edit.action != "summarize" or edit.replacement is None]
 
     def best(self, transcript: Sequence[Message]) -> SummaryRecord | None:
         """The summary that covers the longest beginning of `transcript`, by content.

@@ -16,7 +16,7 @@ from threading import Lock
 from typing import overload
 
 from aaa.context.groups import head_length, is_pinned
-from aaa.messages import EMPTY_DIGEST, Message, chain, digest
+from aaa.messages import EMPTY_DIGEST, Message, Pairer, chain, digest
 
 __all__ = ["Transcript", "TranscriptCache"]
 
@@ -32,6 +32,8 @@ class _Columns:
         self.occurrences: list[int] = []
         self.pinned: list[int] = []
         self.seen: Counter[str] = Counter()
+        self.calls: list[int | None] = []
+        self.pairer = Pairer()
 
     def append(self, message: Message, message_digest: str, tokens: int) -> None:
         if is_pinned(message):
@@ -41,6 +43,7 @@ class _Columns:
         self.seen[message_digest] += 1
         self.sums.append(self.sums[-1] + tokens)
         self.chain.append(chain(self.chain[-1], message_digest))
+        self.calls.append(self.pairer.add(message))
         self.messages.append(message)
 
     def copy(self, length: int) -> "_Columns":
@@ -48,6 +51,9 @@ class _Columns:
         other.messages, other.digests = self.messages[:length], self.digests[:length]
         other.sums, other.chain = self.sums[: length + 1], self.chain[: length + 1]
         other.occurrences, other.seen = self.occurrences[:length], Counter(other.digests)
+        other.calls = self.calls[:length]
+        for message in other.messages:
+            other.pairer.add(message)
         other.pinned = self.pinned[: bisect_left(self.pinned, length)]
         return other
 
@@ -59,6 +65,7 @@ class Transcript(Sequence[Message]):
         self._count = count
         self._columns = _Columns()
         self._length = 0
+        self._head: int | None = None
         self.extend(messages)
 
     @overload
@@ -105,6 +112,14 @@ class Transcript(Sequence[Message]):
         """How many messages equal to this one come before it. Cost: O(1)."""
         return self._columns.occurrences[index]
 
+    def call_of(self, index: int) -> int | None:
+        """Index of the message that holds the call this result answers; None for other messages. Cost: O(1)."""
+        return self._columns.calls[index]
+
+    def count_message(self, message: Message) -> int:
+        """Raw tokens of any message, by this transcript's counter."""
+        return self._count(message)
+
     def pinned_between(self, start: int, stop: int) -> list[int]:
         """Indices of pinned messages in [start, stop). Cost: O(log messages)."""
         pinned = self._columns.pinned
@@ -113,7 +128,11 @@ class Transcript(Sequence[Message]):
     @property
     def head(self) -> int:
         """How many messages the head has: leading system messages, then the task if a user states it."""
-        return head_length(self)
+        if self._head is not None:
+            return self._head
+        head = head_length(self)
+        self._head = head if head < self._length else None  # one that may still grow is looked at again
+        return head
 
     def follow(self, messages: Sequence[Message]) -> "Transcript":
         """The transcript of `messages`, sharing with this one what begins alike; this one stays as it is.

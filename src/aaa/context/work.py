@@ -4,7 +4,7 @@ A strategy changes `work.messages`: replaces items, removes groups, inserts mess
 identity afterwards and kept as edits, so only new objects are counted and anyone's strategy is as good as ours.
 """
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from operator import is_
 
 from aaa.context.counters import Measure
@@ -47,6 +47,7 @@ class Work:
         self.budget_tokens = budget_tokens
         self.keep_recent = keep_recent
         self.record = record
+        self.rejected_digests: Collection[str] = ()
         self.strategy = "strategy"
         self.applied: list[str] = []
         self.rejected: list[str] = []

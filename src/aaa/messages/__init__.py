@@ -6,8 +6,8 @@ Everything is frozen, compared by value and hashable, so a conversation can be a
 from aaa.messages.client import LLMClient, LLMRequest, LLMResponse, Usage
 from aaa.messages.digest import EMPTY_DIGEST, chain, digest
 from aaa.messages.effects import Effects, Handler, Host
-from aaa.messages.message import Message, OpaquePart, Part, TextPart, ToolCall, ToolSpec, with_text
-from aaa.messages.pairing import Pairing, pair
+from aaa.messages.message import Message, OpaquePart, Part, TextPart, ToolCall, ToolSpec, with_extra_of, with_text
+from aaa.messages.pairing import Pairer, Pairing, pair
 
 __all__ = [
     "EMPTY_DIGEST",
@@ -19,6 +19,7 @@ __all__ = [
     "LLMResponse",
     "Message",
     "OpaquePart",
+    "Pairer",
     "Pairing",
     "Part",
     "TextPart",
@@ -28,5 +29,6 @@ __all__ = [
     "chain",
     "digest",
     "pair",
+    "with_extra_of",
     "with_text",
 ]

@@ -14,7 +14,7 @@ from msgspec.structs import force_setattr, replace
 
 from aaa.errors import ToolArgumentsError
 
-__all__ = ["Message", "OpaquePart", "Part", "TextPart", "ToolCall", "ToolSpec", "with_text"]
+__all__ = ["Message", "OpaquePart", "Part", "TextPart", "ToolCall", "ToolSpec", "with_extra_of", "with_text"]
 
 
 class TextPart(msgspec.Struct, frozen=True, cache_hash=True, omit_defaults=True, tag_field="part", tag="text"):
@@ -32,6 +32,7 @@ class OpaquePart(msgspec.Struct, frozen=True, cache_hash=True, omit_defaults=Tru
 
 
 Part = TextPart | OpaquePart
+Content = str | tuple[Part, ...] | None
 
 
 class ToolCall(msgspec.Struct, frozen=True, cache_hash=True, omit_defaults=True):
@@ -119,9 +120,35 @@ class Message(msgspec.Struct, frozen=True, cache_hash=True, omit_defaults=True):
 
 def with_text(message: Message, content: str | tuple[Part, ...]) -> Message:
     """The same message with other content; what `extra` said about the old content goes with it."""
-    extra = message.extra
-    if '"content"' in extra:
-        fields = json.loads(extra)
-        fields.pop("content", None)
-        extra = json.dumps(fields, separators=(",", ":")) if fields else ""
-    return replace(message, content=content, extra=extra)
+    return replace(message, content=content, extra=_extra_without_content(message.extra))
+
+
+def with_extra_of(message: Message, original: Message | None) -> Message:
+    """`message`, which stands for `original`, with the extra keys that `original` has now; none for None."""
+    extra = _extra_without_content(original.extra) if original else ""
+    content = _parts_with_extra_of(message.content, original.content if original else None)
+    if message.extra == extra and content is message.content:
+        return message
+    return replace(message, extra=extra, content=content)
+
+
+def _parts_with_extra_of(content: Content, original: Content) -> Content:
+    """The parts with the extra keys that the parts at their places have."""
+    if not isinstance(content, tuple):
+        return content
+    others = original if isinstance(original, tuple) and len(original) == len(content) else (None,) * len(content)
+    parts = tuple(_part_with_extra_of(part, other) for part, other in zip(content, others, strict=True))
+    return content if parts == content else parts
+
+
+def _part_with_extra_of(part: Part, other: Part | None) -> Part:
+    extra = other.extra if isinstance(other, TextPart) else ""
+    return replace(part, extra=extra) if isinstance(part, TextPart) and part.extra != extra else part
+
+
+def _extra_without_content(extra: str) -> str:
+    if '"content"' not in extra:
+        return extra
+    fields = json.loads(extra)
+    fields.pop("content", None)
+    return json.dumps(fields, separators=(",", ":"), sort_keys=True) if fields else ""

@@ -12,7 +12,7 @@ import msgspec
 
 from aaa.messages.message import Message
 
-__all__ = ["Pairing", "pair"]
+__all__ = ["Pairer", "Pairing", "pair"]
 
 
 class Pairing(msgspec.Struct, frozen=True):
@@ -27,27 +27,44 @@ class Pairing(msgspec.Struct, frozen=True):
     orphans: tuple[int, ...]
 
 
+class Pairer:
+    """Pairs a conversation message by message, from index `start` on."""
+
+    def __init__(self, start: int = 0) -> None:
+        self._open: defaultdict[str, list[int]] = defaultdict(list)
+        self._last: dict[str, int] = {}
+        self._start = self._index = start
+        self._before_run = start - 1  # the message before the current run of results
+
+    def add(self, message: Message) -> int | None:
+        """Take the next message in; for a result, the index of its call's message if it has one."""
+        index, self._index = self._index, self._index + 1
+        for call in message.tool_calls:
+            self._open[call.id].append(index)
+            self._last[call.id] = index
+        if message.role != "tool":
+            self._before_run = index
+            return None
+        call_id = message.tool_call_id or ""
+        if self._open.get(call_id):
+            return self._open[call_id].pop()
+        repeated = self._last.get(call_id, -1)
+        return repeated if repeated >= max(self._before_run, self._start) else None
+
+    def unanswered(self) -> list[tuple[int, str]]:
+        """Calls that are still open, as (message index, call id), in order."""
+        return sorted((index, call_id) for call_id, indices in self._open.items() for index in indices)
+
+
 def pair(messages: Sequence[Message], start: int = 0) -> Pairing:
     """Pair results with calls in `messages[start:]`; indices are those of `messages`. Cost: O(messages)."""
-    open_calls: defaultdict[str, list[int]] = defaultdict(list)
-    last_call: dict[str, int] = {}
+    pairer = Pairer(start)
     call_of: dict[int, int] = {}
     orphans: list[int] = []
-    before_run = start - 1  # the message before the current run of results
     for index in range(start, len(messages)):
-        message = messages[index]
-        for call in message.tool_calls:
-            open_calls[call.id].append(index)
-            last_call[call.id] = index
-        if message.role != "tool":
-            before_run = index
-            continue
-        call_id = message.tool_call_id or ""
-        if open_calls.get(call_id):
-            call_of[index] = open_calls[call_id].pop()
-        elif last_call.get(call_id, -1) >= max(before_run, start):
-            call_of[index] = last_call[call_id]
-        else:
+        call = pairer.add(messages[index])
+        if call is not None:
+            call_of[index] = call
+        elif messages[index].role == "tool":
             orphans.append(index)
-    left = [(index, call_id) for call_id, indices in open_calls.items() for index in indices]
-    return Pairing(call_of=call_of, unanswered=tuple(sorted(left)), orphans=tuple(orphans))
+    return Pairing(call_of=call_of, unanswered=tuple(pairer.unanswered()), orphans=tuple(orphans))

@@ -141,7 +141,7 @@ def _difference(given: Mapping[str, Any], written: Fields) -> str:
     over = {key: value for key, value in given.items() if key not in written or written[key] != value}
     if absent := [key for key in written if key not in given]:
         over[_ABSENT] = absent
-    return _compact(over) if over else ""
+    return _compact(over, sort_keys=True) if over else ""  # one text, whatever the order the keys came in
 
 
 def _overlay(fields: Fields, extra: str) -> Fields:
@@ -153,8 +153,15 @@ def _overlay(fields: Fields, extra: str) -> Fields:
     return fields
 
 
-def _compact(value: Any, *, allow_nan: bool = True) -> str:
-    return json.dumps(value, separators=(",", ":"), ensure_ascii=False, default=_dump, allow_nan=allow_nan)
+def _compact(value: Any, *, allow_nan: bool = True, sort_keys: bool = False) -> str:
+    return json.dumps(
+        value,
+        separators=(",", ":"),
+        ensure_ascii=False,
+        default=_dump,
+        allow_nan=allow_nan,
+        sort_keys=sort_keys,
+    )
 
 
 def _dump(value: Any) -> Any:

@@ -46,7 +46,10 @@ class Measure:
         """Raw tokens of the tools alone."""
         if not self.tools:
             return 0
-        return _tools_of(self.base, self.tools) if self.is_additive else self.base.count((), self.tools)
+        try:
+            return _tools_of(self.base, self.tools) if self.is_additive else self.base.count((), self.tools)
+        except TypeError:  # a counter that has no hash
+            return self.base.count((), self.tools)
 
     def total(self, messages_raw: int, messages: Sequence[Message]) -> int:
         """Raw tokens of a prompt; `messages_raw` is the sum over `messages`, used when the counter is additive."""

@@ -2,8 +2,8 @@
 
 from aaa.context.strategies.clear import ClearToolResults
 from aaa.context.strategies.drop import DropOldest
-from aaa.context.strategies.protocol import Strategy
+from aaa.context.strategies.protocol import Strategy, SyncStrategy
 from aaa.context.strategies.summarize import Summarize
 from aaa.context.strategies.truncate import TruncateToolResults
 
-__all__ = ["ClearToolResults", "DropOldest", "Strategy", "Summarize", "TruncateToolResults"]
+__all__ = ["ClearToolResults", "DropOldest", "Strategy", "Summarize", "SyncStrategy", "TruncateToolResults"]

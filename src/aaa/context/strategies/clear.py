@@ -25,8 +25,12 @@ class ClearToolResults:
 
     async def apply(self, work: Work) -> None:
         """Clear every old result before the recent tail."""
+        self.reduce(work)
+
+    def reduce(self, work: Work) -> None:
+        """As `apply`; awaits nothing."""
         results = [index for index, message in enumerate(work.messages) if message.role == "tool"]
-        old, tail = results[: len(results) - self.keep_last], work.tail
+        old, tail = results[: max(len(results) - self.keep_last, 0)], work.tail
         cleared = clear_results(work, [index for index in old if index < tail], self.placeholder)
         if cleared:
             work.applied.append(f"{self.name}({cleared})")

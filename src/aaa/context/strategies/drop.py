@@ -1,16 +1,15 @@
 """Delete the oldest groups, leaving a marker."""
 
-import re
 from bisect import bisect_left
 from collections.abc import Sequence
 
+from aaa.context.edits import MARKED
+from aaa.context.markers import is_marker, marked, marker
 from aaa.context.summaries import is_summary
 from aaa.context.work import Work
 from aaa.messages import Message
 
-__all__ = ["DropOldest", "drop_groups", "is_marker"]
-
-_MARKER = re.compile(r"\[(\d+) earlier messages? left out to save context\]")
+__all__ = ["DropOldest", "drop_groups"]
 
 
 class DropOldest:
@@ -19,10 +18,14 @@ class DropOldest:
     Never the head, the recent tail, pinned messages or a summary. Loses everything it drops.
     """
 
-    name = "drop_oldest"
+    name = MARKED[0]
 
     async def apply(self, work: Work) -> None:
         """Drop as few of the oldest groups as reach the target."""
+        self.reduce(work)
+
+    def reduce(self, work: Work) -> None:
+        """As `apply`; awaits nothing."""
         dropped = drop_groups(work, work.tail, work.target_tokens)
         if dropped:
             work.applied.append(f"{self.name}({dropped})")
@@ -34,13 +37,11 @@ def drop_groups(work: Work, stop: int, target_tokens: int, *, spare_summaries: b
     One marker tells how many are missing in all; an earlier marker is counted in. Drops nothing if the prompt would
     not become smaller.
     """
-    ranges = [
-        (start, end) for start, end in work.groups() if end <= stop and _is_droppable(work, start, end, spare_summaries)
-    ]
+    ranges = [r for r in work.groups() if r[1] <= stop and _is_droppable(work, *r, spare_summaries)]
     if not ranges:
         return 0
     count = bisect_left(range(1, len(ranges)), True, key=lambda n: _size(work, ranges[:n]) <= target_tokens) + 1
-    prompt = _without(work.messages, ranges[:count])
+    prompt = _without(work, ranges[:count])
     if work.size_of(prompt) >= work.tokens:
         return 0
     work.messages = prompt
@@ -55,25 +56,16 @@ def _is_droppable(work: Work, start: int, end: int, spare_summaries: bool) -> bo
 
 
 def _size(work: Work, ranges: Sequence[tuple[int, int]]) -> int:
-    return work.size_of(_without(work.messages, ranges))
+    return work.size_of(_without(work, ranges))
 
 
-def _without(messages: Sequence[Message], ranges: Sequence[tuple[int, int]]) -> list[Message]:
-    """The messages without `ranges` and earlier markers, one marker where the first of them stood."""
+def _without(work: Work, ranges: Sequence[tuple[int, int]]) -> list[Message]:
+    """The prompt without `ranges` and earlier markers, one marker where the first of them stood."""
     gone = {index for start, end in ranges for index in range(start, end)}
-    markers = [index for index, message in enumerate(messages) if is_marker(message)]
-    total = len(gone) + sum(_marked(messages[index]) for index in markers)
-    first = min([*markers, *gone])
-    kept = [message for index, message in enumerate(messages) if index not in gone and index not in markers]
-    marker = Message("user", f"[{total} earlier message{'s' * (total > 1)} left out to save context]", kind="marker")
-    return [*kept[:first], marker, *kept[first:]]
-
-
-def _marked(marker: Message) -> int:
-    found = _MARKER.fullmatch(marker.text)
-    return int(found[1]) if found else 0
-
-
-def is_marker(message: Message) -> bool:
-    """Whether the message is the line that tells what was dropped, also when it came back as a plain dict."""
-    return message.role == "user" and isinstance(message.content, str) and bool(_MARKER.fullmatch(message.content))
+    gone |= {i for i, message in enumerate(work.messages) if is_marker(message) and not work.is_protected(i)}
+    items = work.items
+    told = [items[i].message for i in gone if items[i].source is not None or is_marker(items[i].message)]
+    kept = [(index, message) for index, message in enumerate(work.messages) if index not in gone]
+    first = min(gone)
+    before, behind = [m for i, m in kept if i < first], [m for i, m in kept if i > first]
+    return [*before, marker(sum(map(marked, told))), *behind] if told else [*before, *behind]

@@ -1,10 +1,10 @@
 """What a strategy is."""
 
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 from aaa.context.work import Work
 
-__all__ = ["Strategy"]
+__all__ = ["Strategy", "SyncStrategy"]
 
 
 class Strategy(Protocol):
@@ -20,4 +20,13 @@ class Strategy(Protocol):
 
         Leave the head, `work.messages[work.tail:]` and pinned messages alone, and calls with their results.
         """
+        ...
+
+
+@runtime_checkable
+class SyncStrategy(Protocol):
+    """A strategy that awaits nothing: `reduce` does what `apply` does, and needs no event loop."""
+
+    def reduce(self, work: Work) -> None:
+        """As `Strategy.apply`."""
         ...

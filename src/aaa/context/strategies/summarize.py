@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from aaa.context.edits import pinned_in
 from aaa.context.identifiers import missing_identifiers
-from aaa.context.strategies.drop import is_marker
+from aaa.context.markers import is_marker
 from aaa.context.summaries import SummaryRecord, is_summary, summary_message
 from aaa.context.summarizing import PendingSummary, Summarizer, Written, chunks_of, model_summarizer
 from aaa.context.work import Work
@@ -61,6 +61,10 @@ class Summarize:
 
     async def apply(self, work: Work) -> None:
         """Ask for a summary of what comes before the tail; it takes its place once it is written and checked."""
+        self.reduce(work)
+
+    def reduce(self, work: Work) -> None:
+        """As `apply`; awaits nothing."""
         if self._summarize is None:
             raise ValueError("Summarize needs client=, summarize=, or a policy with summarizer=")
         stop = self._cut(work)
@@ -68,7 +72,9 @@ class Summarize:
         begin = work.record.upto if work.record else work.head
         if upto <= begin or not _has_news(work.messages[work.head : stop]):
             return
-        kept = pinned_in(work.transcript, begin, upto)
+        if work.transcript.digest(upto) in work.rejected_digests:
+            return
+        kept = set(_kept_sources(work, work.head, stop))
         span = tuple(work.transcript[index] for index in range(begin, upto) if index not in kept)
         work.pending = PendingSummary(
             start=work.head,
@@ -104,13 +110,8 @@ def _has_news(messages: Sequence[Message]) -> bool:
 def place_summary(work: Work, pending: PendingSummary, written: Written) -> str:
     """Put a written summary in the place of its span; says why not, and changes nothing, if it may not stand there."""
     record = _record(work, pending, written.text)
-    kept = sorted(pinned_in(work.messages, pending.start, pending.stop))
-    prompt = [
-        *work.messages[: pending.start],
-        summary_message(record),
-        *(work.messages[index] for index in kept),
-        *work.messages[pending.stop :],
-    ]
+    kept = [work.messages[index] for index in pinned_in(work.messages, pending.start, pending.stop)]
+    prompt = [*work.messages[: pending.start], summary_message(record), *kept, *work.messages[pending.stop :]]
     if written.problem or work.size_of(prompt) >= work.tokens:
         return written.problem or "not smaller than what it replaces"
     work.messages = prompt
@@ -123,7 +124,15 @@ def place_summary(work: Work, pending: PendingSummary, written: Written) -> str:
 def _record(work: Work, pending: PendingSummary, text: str) -> SummaryRecord:
     room = min(_IDENTIFIER_TOKENS, work.budget_tokens * 6 // 100)
     lacking = missing_identifiers(pending.span, text, earlier=pending.earlier_identifiers, max_tokens=room)
-    return SummaryRecord(pending.upto, work.transcript.digest(pending.upto), text, lacking)
+    kept = _kept_sources(work, pending.start, pending.stop)
+    return SummaryRecord(pending.upto, work.transcript.digest(pending.upto), text, lacking, kept)
+
+
+def _kept_sources(work: Work, start: int, stop: int) -> tuple[int, ...]:
+    """Indices in the transcript of what stays of the span: groups of the prompt with a pinned message."""
+    items = work.items
+    sources = (items[index].source for index in pinned_in(work.messages, start, stop))
+    return tuple(source for source in sources if source is not None)
 
 
 def guessed(work: Work, pending: PendingSummary) -> Written:

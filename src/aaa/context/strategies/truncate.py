@@ -25,6 +25,10 @@ class TruncateToolResults:
 
     async def apply(self, work: Work) -> None:
         """Cut every result before the recent tail that is too long."""
+        self.reduce(work)
+
+    def reduce(self, work: Work) -> None:
+        """As `apply`; awaits nothing."""
         cut = 0
         for index in range(work.head, work.tail):
             message = work.messages[index]
