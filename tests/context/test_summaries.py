@@ -90,7 +90,10 @@ def test_a_book_is_made_with_the_records_given():
 
 def test_a_book_keeps_edits_in_force_apart_from_summaries():
     book = SummaryBook()
-    drop, summarize = Edit("drop", 3, "drop_oldest"), Edit("summarize", 2, "summarize", stop=5)
+    drop, summarize = (
+        Edit("drop", 3, "drop_oldest"),
+        Edit("summarize", 2, "summarize", stop=5, replacement=Message("user", "s")),
+    )
     book.keep([record_of(5)], [drop, summarize])
     assert (book.records, book.edits) == ([record_of(5)], [drop])
     book.keep([], None)

@@ -128,6 +128,7 @@ class Planning:
             record=self.record,
         )
         work.rejected_digests = self.rejected
+        work.dropped_by.update((edit.index, edit.strategy) for edit in start if edit.action == "drop")
         return work
 
     def _size_of(self, raw: int) -> int:
@@ -154,11 +155,12 @@ class Planning:
         limit = settings.budget_tokens
         if size > settings.trigger_tokens:
             yield from self._reduce(work, settings.target_tokens)
+            self.rungs = reach_floor(work, limit)
         last_sent = work.tokens
         if self.pressure < 1:
             limit = floor(min(limit, last_sent) * self.pressure)
             yield from self._reduce(work, min(limit, floor(settings.target_tokens * self.pressure)))
-        self.rungs = reach_floor(work, limit)
+            self.rungs += reach_floor(work, limit)
         is_futile = self.pressure < 1 and work.tokens >= last_sent > 0  # it would be the request that was refused
         if work.tokens > settings.budget_tokens or is_futile:
             error = self._floor_error(work.tokens, work.items, limit)

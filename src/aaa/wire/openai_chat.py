@@ -127,7 +127,7 @@ def _call_from(fields: Any) -> ToolCall:
     inner = _mapping(fields.get("function") or fields.get("custom") or {}, "the function of a tool call")
     arguments: Any = inner.get("arguments", inner.get("input", ""))
     text = arguments if isinstance(arguments, str) else _compact(arguments)
-    call = ToolCall(_optional_string(fields.get("id")) or "", str(inner.get("name") or ""), text)
+    call = ToolCall(_optional_string(fields.get("id")) or "", _optional_string(inner.get("name")) or "", text)
     return replace(call, extra=_difference(fields, _call_to_dict(call)))
 
 
@@ -172,7 +172,8 @@ def _dump(value: Any) -> Any:
 
 
 def _optional_string(value: Any) -> str | None:
-    return None if value is None else str(value)
+    """Ids and names of a wrong type are read as their JSON text; `extra` keeps what they were."""
+    return value if value is None or isinstance(value, str) else _compact(value, sort_keys=True)
 
 
 @contextmanager
