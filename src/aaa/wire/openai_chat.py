@@ -138,10 +138,12 @@ def _call_to_dict(call: ToolCall) -> Fields:
 
 def _difference(given: Mapping[str, Any], written: Fields) -> str:
     """What must be laid over `written` to get `given`, as JSON text; "" if nothing."""
-    over = {key: value for key, value in given.items() if key not in written or written[key] != value}
+    if _ABSENT in given:
+        raise WireError(f"the key {_ABSENT!r} is reserved")
+    over = {key: given[key] for key in sorted(given) if key not in written or written[key] != given[key]}
     if absent := [key for key in written if key not in given]:
         over[_ABSENT] = absent
-    return _compact(over, sort_keys=True) if over else ""  # one text, whatever the order the keys came in
+    return _compact(over) if over else ""  # sorted: one text, whatever order the keys came in
 
 
 def _overlay(fields: Fields, extra: str) -> Fields:
