@@ -26,6 +26,7 @@ __all__ = [
     "handle_of",
     "interrupted",
     "kinds",
+    "listed",
     "reached",
     "visible",
 ]
@@ -103,6 +104,12 @@ async def reached(store: EventStore, run_id: str, type: str, count: int = 1) -> 
         if count == 0:
             return event
     raise AssertionError(f"run {run_id} ended without {type}")
+
+
+async def listed(store: EventStore, run_id: str, status: str) -> None:
+    """Wait until the store lists the run with this status; for runs that may not be there yet."""
+    while run_id not in {info.run_id for info in await store.runs(status)}:  # noqa: ASYNC110 - there is no event for it
+        await asyncio.sleep(0)
 
 
 async def interrupted(

@@ -161,12 +161,16 @@ def test_what_another_engine_sends_reaches_a_run_that_waits(tmp_path, name):
 
 def test_what_another_store_object_sends_reaches_a_run_that_waits(tmp_path):
     async def scenario():
-        async with store_at(tmp_path, "sqlite") as store, store_at(tmp_path, "sqlite") as away:
-            async with engine_of(store) as engine, engine_of(away) as other:
-                handle = await engine.start(Given(wait_for_go), None, run_id="r")
-                await reached(store, "r", "aaa.run.waiting")
-                await handle_of(other, "r").send("go", 7)
-                assert (await asyncio.wait_for(handle.result(), WAIT_SECONDS)).value == 7
+        async with (
+            store_at(tmp_path, "sqlite") as store,
+            store_at(tmp_path, "sqlite") as away,
+            engine_of(store) as engine,
+            engine_of(away) as other,
+        ):
+            handle = await engine.start(Given(wait_for_go), None, run_id="r")
+            await reached(store, "r", "aaa.run.waiting")
+            await handle_of(other, "r").send("go", 7)
+            assert (await asyncio.wait_for(handle.result(), WAIT_SECONDS)).value == 7
 
     bounded(scenario())
 

@@ -6,7 +6,7 @@ from aaa.errors import EffectError, NonDeterminismError, RunError
 from aaa.llm import FakeLLMClient
 from aaa.llm.fake import text
 from aaa.runtime import Budget, MemoryEventStore
-from tests.runtime.making import Given, ask, bounded, engine_of, handle_of, interrupted, kinds, reached
+from tests.runtime.making import Given, ask, bounded, engine_of, handle_of, interrupted, kinds, listed, reached
 
 
 def parent_of(child, input=None, **settings):

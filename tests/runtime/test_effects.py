@@ -2,6 +2,7 @@
 
 import asyncio
 import threading
+from functools import partial
 
 import pytest
 
@@ -189,7 +190,7 @@ def test_a_step_may_be_a_coroutine_function_or_a_plain_one_which_runs_in_a_threa
                 return [
                     await run.step("a", in_loop),
                     await run.step("b", in_thread),
-                    await run.step("c", lambda: in_loop()),
+                    await run.step("c", partial(in_loop)),
                 ]
 
             assert (await engine.run(Given(steps), None)).value == ["loop", "thread", "loop"]

@@ -236,6 +236,40 @@ def test_closing_writes_what_is_noted(tmp_path, turns):
     bounded(scenario())
 
 
+def test_closing_waits_for_a_write_that_is_slow():
+    class Slow(MemoryEventStore):
+        def __init__(self):
+            super().__init__()
+            self.is_writing = asyncio.Event()
+
+        async def append(self, run_id, expected_seq, epoch, events):
+            if any(event.type == "aaa.tool.completed" for event in events):
+                self.is_writing.set()
+                for _ in range(50):
+                    await asyncio.sleep(0)
+            return await super().append(run_id, expected_seq, epoch, events)
+
+    async def scenario():
+        @tool
+        async def act() -> str:
+            return "acted"
+
+        @tool
+        async def hang() -> str:
+            await asyncio.Event().wait()
+            return "hung"
+
+        store = Slow()
+        client = FakeLLMClient([together(tool_call("act"), tool_call("hang"))])
+        engine = engine_of(store, client=client, tools=[act, hang])
+        await engine.start(ToolLoop(ToolRegistry([act, hang])), {"task": "x"}, run_id="r")
+        await store.is_writing.wait()
+        await engine.close()
+        assert kinds(await store.read("r"))[-1] == "tool.completed 1.0"
+
+    bounded(scenario())
+
+
 def test_a_listener_sees_every_event_in_order_those_from_outside_too():
     async def scenario():
         seen, away = [], []
@@ -332,13 +366,15 @@ def test_a_reply_that_is_redacted_goes_into_the_next_prompt_as_the_log_holds_it(
 
 def test_only_so_many_runs_are_driven_at_a_time():
     async def scenario():
-        running, most, gate = 0, 0, asyncio.Event()
+        running, most, gate, two = 0, 0, asyncio.Event(), asyncio.Event()
 
         async def counts(run, input):
             async def work():
                 nonlocal running, most
                 running += 1
                 most = max(most, running)
+                if running == 2:
+                    two.set()
                 await gate.wait()
                 running -= 1
 
@@ -346,8 +382,7 @@ def test_only_so_many_runs_are_driven_at_a_time():
 
         async with Engine(dispatcher=lambda drive: LocalDispatcher(drive, max_concurrent=2)) as engine:
             handles = [await engine.start(Given(counts), None) for _ in range(5)]
-            while running < 2:
-                await asyncio.sleep(0)
+            await two.wait()
             gate.set()
             assert {(await handle.result()).status for handle in handles} == {"done"}
         assert most == 2

@@ -8,12 +8,16 @@ import typer
 
 from aaa import __version__
 from aaa.cli.count_command import run_count
-from aaa.cli.demo import run_demo
+from aaa.cli.database import reported
+from aaa.cli.delete_command import delete_run
 from aaa.cli.fit_command import run_fit
 from aaa.cli.fitting import Setup
-from aaa.cli.options import Files, Json, reserve_for, wrong_numbers
+from aaa.cli.options import Database, Files, Json, RunId, reserve_for, wrong_numbers
 from aaa.cli.outfile import refusal
 from aaa.cli.problems import printable
+from aaa.cli.runs_command import STATUSES, list_runs
+from aaa.cli.show_command import show_event, show_prompt, show_run
+from aaa.cli.terminal import Terminal
 
 __all__ = ["app", "run"]
 
@@ -104,6 +108,76 @@ def count(files: Files, as_json: Json = False) -> None:
 
 
 @app.command()
-def demo(as_json: Json = False) -> None:
-    """Show an agent that outlives its window: 25 calls in 4,000 tokens. No network, no files."""
-    run_demo(as_json=as_json)
+def runs(
+    database: Database,
+    status: Annotated[str | None, typer.Option(help=f"Only these: {', '.join(STATUSES)}.")] = None,
+    as_json: Json = False,
+) -> None:
+    """List the runs of a database. Reading leaves it as it is, whoever drives it."""
+    if status is not None and status not in STATUSES:
+        raise typer.Exit(_fail(f"--status is one of {', '.join(STATUSES)}; got {status}", "aaa runs"))
+
+    def work(terminal: Terminal) -> None:
+        list_runs(terminal, database, status, as_json=as_json)
+
+    raise typer.Exit(reported("runs", database, work, as_json=as_json))
+
+
+@app.command()
+def show(
+    database: Database,
+    run_id: RunId,
+    event: Annotated[int | None, typer.Option(metavar="N", help="One event, whole, as JSON.")] = None,
+    prompt: Annotated[
+        int | None, typer.Option(metavar="N", help="What was sent at model call N: a JSON list of messages.")
+    ] = None,
+    as_json: Json = False,
+) -> None:
+    """Show a run as a timeline, or one event or one prompt of it."""
+    if event is not None and prompt is not None:
+        raise typer.Exit(_fail("--event and --prompt exclude each other; give one", "aaa show"))
+
+    def work(terminal: Terminal) -> None:
+        if event is not None:
+            show_event(terminal, database, run_id, event, as_json=as_json)
+        elif prompt is not None:
+            show_prompt(terminal, database, run_id, prompt, as_json=as_json)
+        else:
+            show_run(terminal, database, run_id, as_json=as_json)
+
+    raise typer.Exit(reported("show", database, work, as_json=as_json))
+
+
+@app.command()
+def delete(
+    database: Database,
+    run_id: RunId,
+    yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask; needed where nobody can be asked.")] = False,
+    as_json: Json = False,
+) -> None:
+    """Delete a run and its children, with all they hold."""
+    if not yes and not sys.stdin.isatty():
+        raise typer.Exit(_fail("standard input is no terminal, so nobody can be asked; give --yes", "aaa delete"))
+
+    def work(terminal: Terminal) -> None:
+        delete_run(terminal, database, run_id, is_sure=yes, as_json=as_json)
+
+    raise typer.Exit(reported("delete", database, work, as_json=as_json))
+
+
+@app.command()
+def demo(
+    database: Annotated[
+        str | None, typer.Option("--db", metavar="PATH", help="Where to keep the runs; by default in a new folder.")
+    ] = None,
+    as_json: Json = False,
+) -> None:
+    """Show an agent that outlives its window: 26 calls in 4,000 tokens, without a policy and with one. No network."""
+    from aaa.cli.demo import new_database, run_demo  # its tool loads pydantic, which no other command needs
+
+    path = database or new_database()
+
+    def work(terminal: Terminal) -> None:
+        run_demo(terminal, path, as_json=as_json)
+
+    raise typer.Exit(reported("demo", path, work, as_json=as_json))

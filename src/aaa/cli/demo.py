@@ -1,116 +1,151 @@
-"""`aaa demo`: an agent of 25 calls in a window of 4,000 tokens, told by a script, so that it runs anywhere.
+"""`aaa demo`: a run that outgrows its window, without a policy and with one, told by a script.
 
-The loop is the one in anybody's program: fit, send, append the reply and the tool's results.
+Everything shown is read from the logs of the two runs, which stay in a database to be looked at.
 """
 
-from collections.abc import Iterator
+import asyncio
+import shlex
+import shutil
+import sys
+import tempfile
+from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from pathlib import Path
 
 from aaa.cli.chart import ASCII, BLOCKS, Bar, chart
-from aaa.cli.tally import Tally
+from aaa.cli.database import DatabaseError, require_ours, with_problems
+from aaa.cli.demo_runs import CALLS, RUNS, WINDOW, play
+from aaa.cli.problems import printable
+from aaa.cli.progress import LateProgress
 from aaa.cli.terminal import Terminal, can_write
-from aaa.context import ContextPolicy, HeuristicCounter, Plan, PromptFitter
-from aaa.messages import LLMRequest, LLMResponse, Message, Usage
+from aaa.cli.timeline import Totals, applied_at, sent_tokens
+from aaa.runtime import Event
 
-__all__ = ["Librarian", "run_demo", "scripted_run"]
-
-CALLS, WINDOW, RESERVE = 25, 4_000, 500
-_TASK = "Read all 24 chapters of the manual with `lookup` and list the rules that contradict each other."
-_SENTENCE = "Rule {n}.{k}: valve V-{n}{k:02d} stays closed while pump P-{k} runs, unless the log says otherwise. "
-
-
-class Librarian:
-    """A client that answers any request for a summary from a script; what a model would be in a real program."""
-
-    async def complete(self, request: LLMRequest) -> LLMResponse:
-        """A short summary, and what it would have cost in tokens."""
-        text = (
-            "Goal: list the rules of the manual that contradict each other. Done: the chapters before this point are "
-            "read; their rules close a valve while a pump runs, and no contradiction has been found. Next: the rest."
-        )
-        read = HeuristicCounter().count(request.messages)
-        return LLMResponse(Message("assistant", text), Usage(prompt_tokens=read, completion_tokens=60))
+__all__ = ["new_database", "run_demo"]
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
-    """One call of the run: its number and the plan of its prompt."""
+class Demo:
+    """Both runs call by call, sizes in tokens; what was applied on each call, and what they came to."""
 
-    call: int
-    plan: Plan
+    path: str
+    is_new: bool
+    bars: list[Bar]
+    applied: list[list[str]]
+    without: Totals
+    managed: Totals
 
-
-def scripted_run() -> Iterator[Step]:
-    """The run, call by call."""
-    policy = ContextPolicy(WINDOW, reserve_output=RESERVE, counter=HeuristicCounter(), summarizer=Librarian())
-    fitter = PromptFitter(policy)
-    messages: list[dict[str, Any]] = [
-        {"role": "system", "content": "You are a careful reader of technical manuals. Work chapter by chapter."},
-        {"role": "user", "content": _TASK},
-    ]
-    for call in range(1, CALLS + 1):
-        prompt = fitter.fit_sync(messages)
-        assert prompt.plan is not None
-        yield Step(call, prompt.plan)
-        messages += _turn(call)
+    @property
+    def applied_calls(self) -> Counter[str]:
+        """On how many calls each was applied."""
+        return Counter(name.split("(")[0] for names in self.applied for name in names)
 
 
-def _turn(call: int) -> list[dict[str, Any]]:
-    """What the model and the tool say in one turn: a call, and a long document."""
-    function = {"name": "lookup", "arguments": f'{{"chapter": {call}}}'}
-    document = "".join(_SENTENCE.format(n=call, k=k) for k in range(1, 22))
-    return [
-        {
-            "role": "assistant",
-            "content": f"Chapter {call} is next.",
-            "tool_calls": [{"id": f"call_{call}", "type": "function", "function": function}],
-        },
-        {"role": "tool", "tool_call_id": f"call_{call}", "content": document},
-    ]
+def new_database() -> str:
+    """A path in a fresh temporary folder."""
+    return str(Path(tempfile.mkdtemp(prefix="aaa-demo-"), "runs.db"))
 
 
-def run_demo(*, as_json: bool) -> None:
-    """Run it and show what happened."""
-    terminal, total = Terminal(), Tally()
-    steps = list(scripted_run())
-    for step in steps:
-        total.fitted(step.plan)
+def run_demo(terminal: Terminal, path: str, *, as_json: bool) -> None:
+    """Run it, or find that it has run, and show what happened.
+
+    Raises:
+        DatabaseError: `path` cannot be used.
+    """
+    demo = _played(terminal, path)
     if as_json:
-        figures = {"window_tokens": WINDOW, "reserve_tokens": RESERVE, **total.to_dict()}
-        terminal.document("demo", [_result(step) for step in steps], figures)
-    else:
-        _show(terminal, steps, total)
+        terminal.document("demo", _results(demo), _total(demo))
+        return
+    _print_chart(terminal, demo)
+    _print_figures(terminal, demo)
+    _print_next(terminal, demo)
 
 
-def _result(step: Step) -> dict[str, object]:
-    plan = step.plan
-    sizes = {"without_tokens": plan.tokens_before, "with_tokens": plan.tokens_after}
-    return {"call": step.call, **sizes, "applied": list(plan.applied)}
+def _played(terminal: Terminal, path: str) -> Demo:
+    new: list[Event] = []
+    with with_problems():
+        _require_usable(Path(path))
+    with with_problems(), LateProgress(terminal.err, "running", total=CALLS * len(RUNS)) as progress:
+
+        def hear(event: Event) -> None:
+            new.append(event)
+            progress.advance(event.type == "aaa.llm.completed")
+
+        found = asyncio.run(play(path, hear))
+    logs = [found[run_id] for run_id in RUNS]
+    without, managed = ([event for event in log if event.type == "aaa.llm.completed"] for log in logs)
+    pairs = enumerate(zip(without, managed, strict=True), 1)
+    bars = [Bar(str(call), sent_tokens(after), sent_tokens(before)) for call, (before, after) in pairs]
+    return Demo(path, bool(new), bars, [applied_at(event) for event in managed], Totals(logs[0]), Totals(logs[1]))
 
 
-def _show(terminal: Terminal, steps: list[Step], total: Tally) -> None:
+def _require_usable(path: Path) -> None:
+    if path.exists() and not (path.is_file() and path.stat().st_size == 0):
+        require_ours(str(path))
+    elif not path.absolute().parent.is_dir():
+        raise DatabaseError("no such folder")
+
+
+def _results(demo: Demo) -> list[dict[str, object]]:
+    return [
+        {"call": int(bar.label), "without_tokens": bar.without, "with_tokens": bar.sent, "applied": applied}
+        for bar, applied in zip(demo.bars, demo.applied, strict=True)
+    ]
+
+
+def _total(demo: Demo) -> dict[str, object]:
+    return {
+        "database": demo.path,
+        "runs": list(RUNS),
+        "was_there": not demo.is_new,
+        "window_tokens": WINDOW,
+        "calls": demo.managed.calls,
+        "largest_without_tokens": demo.without.largest_tokens,
+        "largest_with_tokens": demo.managed.largest_tokens,
+        "compactions": demo.managed.compactions,
+        "summaries": demo.managed.summaries,
+        "applied": dict(demo.applied_calls),
+    }
+
+
+def _print_chart(terminal: Terminal, demo: Demo) -> None:
     symbols = BLOCKS if can_write("█░│") else ASCII
-    terminal.text(f"An agent reads a manual: {CALLS} calls, a window of {WINDOW:,} tokens. Size of each request:\n")
-    bars = [Bar(str(step.call), step.plan.tokens_after, step.plan.tokens_before) for step in steps]
-    width = min(terminal.out.width, 96) - 1
-    for line in chart(bars, WINDOW, width=width, symbols=symbols):
-        terminal.text(line)
-    more = f"{symbols.more} what would have been sent without a policy"
-    terminal.text(f"\n{symbols.sent} sent   {more}   {symbols.window} the window\n")
-    _figures(terminal, total)
-
-
-def _figures(terminal: Terminal, total: Tally) -> None:
-    over = "above the window: a provider refuses it" if total.largest_without > WINDOW else "below the window"
-    terminal.text(f"largest request without a policy   {total.largest_without:>7,} tokens, {over}")
-    terminal.text(f"largest request with it            {total.largest_with:>7,} tokens, every one fits")
     terminal.text(
-        f"calls compacted anew               {total.compactions:>7,} of {total.calls}; applied, on how many calls:"
+        f"An agent looks up {CALLS - 1} topics: {CALLS} calls, a window of {WINDOW:,} tokens. Size of each request:\n"
     )
-    for name, calls in total.applied.most_common():
-        terminal.text(f"  {name:33}{calls:>7,}")
-    terminal.text("\nNext, on conversations of your own (OpenAI format, JSON or JSON lines):")
-    terminal.text(f"  aaa fit FILE --window {8_000}    what a policy does to them")
-    terminal.text("  aaa count FILE               where their tokens are")
-    terminal.text("and the README, for the three lines that put this into your own loop.")
+    for line in chart(demo.bars, WINDOW, width=min(terminal.out.width, 96) - 1, symbols=symbols):
+        terminal.text(line)
+    more = f"{symbols.more} what is sent without a policy"
+    terminal.text(f"\n{symbols.sent} sent   {more}   {symbols.window} the window\n")
+
+
+def _print_figures(terminal: Terminal, demo: Demo) -> None:
+    figures: Sequence[tuple[str, int, str]] = (
+        ("largest request without a policy", demo.without.largest_tokens, "tokens: a provider refuses it"),
+        ("largest request with one", demo.managed.largest_tokens, "tokens: every one fits"),
+        ("calls compacted", demo.managed.compactions, f"of {demo.managed.calls}; applied, on how many:"),
+        *((f"  {name}", calls, "") for name, calls in demo.applied_calls.most_common()),
+        ("summaries written", demo.managed.summaries, ""),
+    )
+    for what, number, more in figures:
+        terminal.text(f"{what:34} {number:>6,} {more}".rstrip())
+
+
+def _print_next(terminal: Terminal, demo: Demo) -> None:
+    aaa, path = _program(), shlex.quote(printable(demo.path))
+    are = "are in a database" if demo.is_new else "were in this database already, nothing was done again"
+    terminal.text(f"\nBoth runs {are}. Look at them:")
+    terminal.text(f"  {aaa} runs {path}")
+    terminal.text(f"  {aaa} show {path} with-policy")
+    terminal.text(f"  {aaa} show {path} with-policy --prompt 15")
+    terminal.text("\nOn conversations of your own (OpenAI format, JSON or JSON lines):")
+    terminal.text(f"  {aaa} fit FILE --window 8000    what a policy does to them")
+    terminal.text(f"  {aaa} count FILE                where their tokens are")
+    terminal.text("and the README, for the lines that put this into your own loop.")
+
+
+def _program() -> str:
+    """How the user calls this program: by its path where the name alone is not found."""
+    name = sys.argv[0]
+    return shlex.quote(name) if Path(name).name == "aaa" and shutil.which("aaa") is None else "aaa"

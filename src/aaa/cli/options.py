@@ -4,7 +4,7 @@ from typing import Annotated
 
 import typer
 
-__all__ = ["Files", "Json", "reserve_for", "wrong_numbers"]
+__all__ = ["Database", "Files", "Json", "RunId", "reserve_for", "wrong_numbers"]
 
 _LARGEST_RESERVE = 4096
 
@@ -12,6 +12,10 @@ Files = Annotated[
     list[str],
     typer.Argument(metavar="FILE", help="JSON or JSON lines, plain or .gz; - is standard input.", show_default=False),
 ]
+Database = Annotated[
+    str, typer.Argument(metavar="DB", help="A SQLite file of runs, as SQLiteEventStore writes it.", show_default=False)
+]
+RunId = Annotated[str, typer.Argument(metavar="RUN_ID", help="Its id, as `aaa runs` lists it.", show_default=False)]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON document.")]
 
 

@@ -1,106 +1,133 @@
 """A run as lines: what each event says, in words and numbers, without message text."""
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 from aaa.runtime import Event
+from aaa.runtime.budget import Spent
+from aaa.runtime.stores.status import status_after
 
-__all__ = ["Totals", "described"]
+__all__ = ["Totals", "applied_at", "described", "sent_tokens"]
 
 
 class Totals:
-    """What a run came to; fed event by event. Units: tokens, USD."""
+    """What a run came to. Units: tokens, USD; what its children spent is in it."""
 
-    def __init__(self) -> None:
-        self.calls = self.largest = self.tokens = self.summaries = self.compactions = 0
-        self.cost = 0.0
+    def __init__(self, events: Iterable[Event]) -> None:
+        self.calls = self.largest_tokens = self.compactions = self.summaries = 0
         self.tools: Counter[str] = Counter()
         self.status = "running"
+        self.spent = Spent()
+        for event in events:
+            self._add(event)
 
-    def add(self, event: Event) -> None:
-        """Take in one event."""
-        data = event.data
+    def _add(self, event: Event) -> None:
+        self.status = status_after([event])
+        self.spent.fold(event)
         match event.type:
             case "aaa.llm.requested":
                 self.calls += 1
-            case "aaa.llm.completed":
-                self.largest = max(self.largest, sent_tokens(event) or 0)
-                self.compactions += "context" in data
-                self._spend(_usage(event).get("total_tokens"), data.get("cost"))
-            case "aaa.context.summary" | "aaa.context.rejected":
-                self.summaries += event.type == "aaa.context.summary"
-                self._spend(data.get("tokens_spent"), data.get("cost"))
+            case "aaa.llm.completed" | "aaa.llm.failed":
+                self.largest_tokens = max(self.largest_tokens, sent_tokens(event))
+                self.compactions += bool(applied_at(event))
+            case "aaa.context.summary":
+                self.summaries += 1
             case "aaa.tool.requested":
-                self.tools[data["call"]["name"]] += 1
-            case "aaa.run.completed":
-                self.status = data["status"]
+                self.tools[event.data["call"]["name"]] += 1
             case _:
                 pass
 
-    def _spend(self, tokens: int | None, cost: float | None) -> None:
-        self.tokens += tokens or 0
-        self.cost += cost or 0.0
-
     def to_dict(self) -> dict[str, object]:
         """All of it, for a JSON document."""
-        return {**vars(self), "tools": dict(self.tools)}
+        return {
+            "status": self.status,
+            "calls": self.calls,
+            "largest_tokens": self.largest_tokens,
+            "compactions": self.compactions,
+            "summaries": self.summaries,
+            "tools": dict(self.tools),
+            "spent_tokens": self.spent.tokens,
+            "spent_cost": self.spent.cost,
+        }
 
 
-def sent_tokens(event: Event) -> int | None:
-    """The size of a request: our estimate of the prompt, else what the provider counted."""
-    return event.data.get("tokens") or _usage(event).get("prompt_tokens")
+def sent_tokens(event: Event) -> int:
+    """The size of a request: our estimate of the prompt, else what the provider counted; 0 if neither is known."""
+    usage: dict[str, int] = event.data.get("usage") or {}
+    return event.data.get("tokens") or usage.get("prompt_tokens") or 0
 
 
-def _usage(event: Event) -> dict[str, int]:
-    return event.data.get("usage") or {}
+def applied_at(event: Event) -> list[str]:
+    """What was applied to make a prompt smaller, by the end of its call."""
+    report: dict[str, Any] = event.data.get("context") or {}
+    return report.get("applied", [])
 
 
-def described(events: Iterable[Event]) -> Iterable[tuple[Event, str]]:
+def described(events: Iterable[Event]) -> Iterator[tuple[Event, str]]:
     """Each event with a line about it; model calls are numbered from 1."""
-    numbers: dict[str, int] = {}
+    calls: dict[str, int] = {}
+    tools: dict[str, str] = {}
     for event in events:
+        key = event.data.get("key", "")
         if event.type == "aaa.llm.requested":
-            numbers[event.data["key"]] = len(numbers) + 1
-        yield event, _line(event, numbers)
+            calls[key] = len(calls) + 1
+        elif event.type == "aaa.tool.requested":
+            tools[key] = event.data["call"]["name"]
+        subject = f"call {calls[key]}: " if key in calls else f"{tools[key]} " if key in tools else ""
+        yield event, (subject + _line(event.type, event)).strip(" :")
 
 
-def _line(event: Event, numbers: dict[str, int]) -> str:
+def _line(type: str, event: Event) -> str:
     data = event.data
-    call = f"call {numbers.get(data.get('key', ''), 0)}"
-    match event.type:
+    match type:
         case "aaa.run.started":
             return f"{data['algorithm']}, version {data['version']}"
         case "aaa.llm.requested":
-            return f"{call}: a conversation of {data['conv']['length']:,} messages, {len(data['conv']['delta']):,} new"
+            return (
+                f"a conversation of {_counted(data['conv']['length'], 'message')}, {len(data['conv']['delta']):,} new"
+            )
         case "aaa.llm.completed":
-            return f"{call}: " + _reply(event, data)
-        case "aaa.tool.requested":
-            return f"{data['call']['name']}"
+            return ", ".join([_sent(event), _reply(data), *_costs(data)])
         case "aaa.tool.completed":
-            return f"{len(data['content']):,} characters"
+            return f"returned {_counted(len(data['content']), 'character')}"
         case "aaa.context.summary":
             record = data["record"]
-            return f"{call}: of the first {record['upto']:,} messages, {len(record['text']):,} characters"
+            text = f"the first {_counted(record['upto'], 'message')} in {_counted(len(record['text']), 'character')}"
+            return ", ".join([text, *_costs(data)])
+        case "aaa.context.rejected":
+            return ", ".join([f"summary not used: {', '.join(data['rejected'])}", *_costs(data)])
         case "aaa.context.edited":
-            return f"{call}: {len(data['added'])} edits came, {len(data['removed'])} went"
+            return f"{_counted(len(data['added']), 'edit')} came, {len(data['removed']):,} went"
+        case "aaa.child.completed":
+            return f"{data['outcome']['status']}, spent {_counted(data['spent']['tokens'], 'token')}"
         case "aaa.run.completed":
             return f"{data['status']}{_problem(data)}"
         case _:
-            return f"{data.get('name') or ''}{_problem(data)}".strip()
+            return f"{data.get('name') or ''}{_problem(data)}"
 
 
-def _reply(event: Event, data: dict[str, Any]) -> str:
-    parts = [f"sent {sent_tokens(event) or 0:,} tokens"]
-    if "context" in data:
-        report = data["context"]
-        applied = ", ".join(report["applied"]) or f"{report.get('edits_in_force', 0)} edits in force"
-        parts.append(f"of {report['tokens_before']:,} ({applied})")
+def _sent(event: Event) -> str:
+    text = f"sent {_counted(sent_tokens(event), 'token')}"
+    report = event.data.get("context")
+    if not report:
+        return text
+    how = ", ".join(report["applied"]) or _counted(report.get("edits_in_force", 0), "edit") + " in force"
+    return f"{text} of {report['tokens_before']:,} ({how})"
+
+
+def _reply(data: dict[str, Any]) -> str:
     calls = len(data["message"].get("tool_calls", ()))
-    parts.append(f"reply with {calls} tool call{'s' * (calls != 1)}" if calls else "reply with text")
-    if data.get("cost"):
-        parts.append(f"${data['cost']:.4f}")
-    return ", ".join(parts)
+    return f"reply with {_counted(calls, 'tool call')}" if calls else "reply with text"
+
+
+def _costs(data: dict[str, Any]) -> list[str]:
+    tokens, cost = data.get("tokens_spent"), data.get("cost")
+    return ([f"spent {_counted(tokens, 'token')}"] if tokens else []) + ([f"${cost:.4f}"] if cost else [])
+
+
+def _counted(count: int, what: str) -> str:
+    return f"{count:,} {what}{'s' * (count != 1)}"
 
 
 def _problem(data: dict[str, Any]) -> str:

@@ -73,6 +73,8 @@ class Transcript(Sequence[Message]):
     @overload
     def __getitem__(self, index: slice) -> list[Message]: ...
     def __getitem__(self, index: int | slice) -> Message | list[Message]:
+        if not isinstance(index, slice) and 0 <= index < self._length:
+            return self._columns.messages[index]
         if isinstance(index, slice):
             return [self._columns.messages[i] for i in range(*index.indices(self._length))]
         return self._columns.messages[range(self._length)[index]]

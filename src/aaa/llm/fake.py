@@ -52,6 +52,7 @@ class FakeLLMClient:
         self._script = [] if callable(script) else list(script)
         self._price = price_per_token
         self.requests: list[LLMRequest] = []
+        self._last_number = 0
 
     @property
     def knows_cost(self) -> bool:
@@ -64,7 +65,9 @@ class FakeLLMClient:
         reply = await self._next(request)
         if isinstance(reply, BaseException):
             raise reply
-        return self._priced(_counted(_with_ids(reply, request), request))
+        named = _with_ids(reply, request, self._last_number)
+        self._last_number = max(_highest(named.message), self._last_number)
+        return self._priced(_counted(named, request))
 
     async def _next(self, request: LLMRequest) -> Reply:
         if self._function is None:
@@ -80,20 +83,20 @@ class FakeLLMClient:
         return replace(reply, cost=self._price * reply.usage.total_tokens)
 
 
-def _with_ids(reply: LLMResponse, request: LLMRequest) -> LLMResponse:
-    taken = sum(len(message.tool_calls) for message in request.messages)
-    before = _highest(request)
+def _with_ids(reply: LLMResponse, request: LLMRequest, last_number: int) -> LLMResponse:
+    """The reply with ids for its calls, after those in the request; after the last given if it holds none any more."""
+    before = _highest(*request.messages) or last_number
     calls = tuple(
-        call if call.id else replace(call, id=f"call_{max(taken, before) + number}")
+        call if call.id else replace(call, id=f"call_{before + number}")
         for number, call in enumerate(reply.message.tool_calls, 1)
     )
     return replace(reply, message=replace(reply.message, tool_calls=calls)) if calls else reply
 
 
-def _highest(request: LLMRequest) -> int:
-    """The highest number in use, since a prompt that was made to fit holds only some of the calls."""
-    ids = (call.id.removeprefix("call_") for message in request.messages for call in message.tool_calls)
-    return max((int(number) for number in ids if number.isdigit()), default=0)
+def _highest(*messages: Message) -> int:
+    """The highest number of a call id of ours; a prompt that was made to fit may hold only some of the calls."""
+    ids = (call.id.removeprefix("call_").partition("~")[0] for message in messages for call in message.tool_calls)
+    return max((int(number) for number in ids if number.isdecimal()), default=0)
 
 
 def _counted(reply: LLMResponse, request: LLMRequest) -> LLMResponse:

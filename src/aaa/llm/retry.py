@@ -28,7 +28,10 @@ class RetryPolicy(msgspec.Struct, frozen=True, kw_only=True):
         """How long to wait before the try after `attempt` (from 1); None if there is to be none."""
         if attempt >= self.max_attempts or not self._is_transient(error):
             return None
-        wait = min(self.initial_seconds * self.factor ** min(attempt - 1, 64), self.max_seconds)
+        try:
+            wait = min(self.initial_seconds * self.factor ** (attempt - 1), self.max_seconds)
+        except OverflowError:
+            wait = self.max_seconds
         asked = getattr(error, "retry_after", None)
         if isinstance(asked, int | float):
             return max(wait, asked) if asked <= self.max_seconds else None

@@ -189,6 +189,8 @@ class _Driver:
         events = await store.read(run_id)
         if not is_new:
             require_same_run(run_id, asked, events[0])
+        elif self.program.on_event is not None:
+            self.program.on_event(events[0])
         log = _open(self.program, run_id, epoch, events)
         children = self.log.spent.children
         children.append(log.spent)

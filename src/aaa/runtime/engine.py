@@ -129,13 +129,14 @@ class Engine:
     async def delete_run(self, run_id: str) -> bool:
         """Delete a run and its children, with all they hold; False if there is none. A run under way is stopped."""
         await self.dispatcher.stop(run_id)
-        self.program.started.pop(run_id, None)
-        for info in await self.store.runs():
+        doomed = [run_id]
+        for info in sorted(await self.store.runs(), key=lambda info: len(info.run_id)):  # parents before children
             if info.run_id.startswith(f"{run_id}/"):
                 started = (await self.store.read(info.run_id))[0]
-                if started.data.get("parent") == run_id:
-                    await self.delete_run(info.run_id)
-        return await self.store.delete(run_id)
+                doomed += [info.run_id] if started.data.get("parent") in doomed else []
+        deleted = [await self.store.delete(each) for each in reversed(doomed)]
+        self.program.started.pop(run_id, None)
+        return deleted[-1]
 
     async def close(self) -> None:
         """Stop driving; runs that have not ended stay to be resumed."""

@@ -194,7 +194,6 @@ class Run:
             found = await self._arrival(wake_at, arrived)
             data: dict[str, Any] = {"key": key, "name": name, "value": None}
             if found is not None:
-                self.log.taken.add(found.seq)
                 data |= {"value": found.data.get("data"), "received": found.seq}
             return self.log.note("aaa.step.completed", data).data
 
@@ -209,6 +208,7 @@ class Run:
                 self.log.changed.clear()
                 with suppress(TimeoutError):
                     await asyncio.wait_for(self.log.changed.wait(), left)
+            self.log.taken.add(found.seq)  # before anything else can find it
             return found
         finally:
             watch.cancel()
@@ -229,6 +229,8 @@ class Run:
 
     @contextmanager
     def _effect(self, what: str) -> Generator[str, None, None]:
+        if self.log.failure is not None:
+            raise self.log.failure
         scope = self._current
         key = scope.enter(what)
         task = asyncio.current_task()
