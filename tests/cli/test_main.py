@@ -56,10 +56,10 @@ def test_the_version_is_that_of_the_package(capsys):
 def test_help_names_the_commands(capsys, arguments):
     assert main(arguments) == 0
     out = capsys.readouterr().out
-    assert all(name in out for name in ("fit", "count", "demo", "--version"))
+    assert all(name in out for name in ("fit", "count", "runs", "show", "delete", "demo", "--version"))
 
 
-@pytest.mark.parametrize("command", ["fit", "count", "demo"])
+@pytest.mark.parametrize("command", ["fit", "count", "runs", "show", "delete", "demo"])
 def test_every_command_has_help_and_json(capsys, command):
     assert main([command, "--help"]) == 0
     assert "--json" in capsys.readouterr().out

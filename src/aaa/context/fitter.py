@@ -134,8 +134,7 @@ class PromptFitter:
         sent, self._sent = self._sent, None
         if sent is None or reported <= 0:
             return
-        if isinstance(self.counter, CalibratedCounter):
-            self.counter.observe(sent.model, sent.raw, reported)
+        self.observe(sent.model, sent.raw, reported)
         if sent.length:
             self._anchor = msgspec.structs.replace(sent, reported=reported)
 
@@ -144,16 +143,15 @@ class PromptFitter:
         """What was fitted last and not yet recorded; enough, with its usage, for `replay`."""
         return self._sent
 
-    def replay(self, sent: Anchor, *, has_new_edits: bool, reported: int) -> None:
-        """Be as after a fit whose prompt was `sent`, and for which `reported` tokens were counted."""
-        if has_new_edits:
-            self._anchor = None
-        self._sent = sent
-        self.record(reported)
-
-    def replay_edits(self, edits: Sequence[Edit]) -> None:
-        """Be as after a fit that left these edits in force."""
+    def replay(self, edits: Sequence[Edit], sent: Anchor | None, anchor: Anchor | None) -> None:
+        """Be as after the fit that sent `sent`, with these edits and this anchor; `observe` was told the usage."""
         self.book.keep((), edits if self.policy.sticky else None)
+        self._sent, self._anchor = sent, anchor
+
+    def observe(self, model: str | None, raw_tokens: int, reported: int) -> None:
+        """Learn from a count without a prompt to go with it."""
+        if isinstance(self.counter, CalibratedCounter):
+            self.counter.observe(model, raw_tokens, reported)
 
     def _planning(self, conversation: Conversation, model: str | None, pressure: float) -> Planning:
         return self.policy.planning(

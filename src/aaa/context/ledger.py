@@ -5,8 +5,8 @@ list that was changed elsewhere and are void where their message is gone.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
 
-from msgspec import convert
 from msgspec.structs import replace
 
 from aaa.context.edits import MARKED, Edit, Item
@@ -170,10 +170,10 @@ def difference(old: Sequence[Edit], new: Sequence[Edit]) -> tuple[list[int], lis
     return removed, added
 
 
-def after(old: Sequence[Edit], removed: Sequence[int], added: object) -> list[Edit]:
-    """The edits of a prompt, from those of the one before it and the recorded difference; `added` may be plain data."""
+def after(old: Sequence[Any], removed: Sequence[int], added: Sequence[Sequence[Any]]) -> list[Any]:
+    """The edits of a prompt, from those of the one before it and the recorded difference; edits or their plain data."""
     gone = set(removed)
     edits = [edit for position, edit in enumerate(old) if position not in gone]
-    for position, edit in convert(added, list[tuple[int, Edit]]):
+    for position, edit in added:
         edits.insert(position, edit)
     return edits

@@ -4,7 +4,7 @@ A summary belongs to the beginning it was made of: it is found by the digest of 
 applied to another conversation, and a restart or another process uses it again.
 """
 
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
@@ -46,8 +46,9 @@ class SummaryBook:
 
     def add(self, record: SummaryRecord) -> None:
         """Keep a summary; one that is already known is not kept twice."""
-        if record not in self.records:
-            self.records.insert(bisect_right(self.records, record.upto, key=_upto), record)
+        place = bisect_right(self.records, record.upto, key=_upto)
+        if record not in self.records[bisect_left(self.records, record.upto, key=_upto) : place]:
+            self.records.insert(place, record)
 
     def keep(
         self, records: Iterable[SummaryRecord], edits: Iterable[Edit] | None, rejected: Iterable[str] = ()

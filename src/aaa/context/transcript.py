@@ -35,14 +35,14 @@ class _Columns:
         self.calls: list[int | None] = []
         self.pairer = Pairer()
 
-    def append(self, message: Message, message_digest: str, tokens: int) -> None:
+    def append(self, message: Message, message_digest: str, tokens: int, chained: str | None = None) -> None:
         if is_pinned(message):
             self.pinned.append(len(self.messages))
         self.digests.append(message_digest)
         self.occurrences.append(self.seen[message_digest])
         self.seen[message_digest] += 1
         self.sums.append(self.sums[-1] + tokens)
-        self.chain.append(chain(self.chain[-1], message_digest))
+        self.chain.append(chained or chain(self.chain[-1], message_digest))
         self.calls.append(self.pairer.add(message))
         self.messages.append(message)
 
@@ -85,13 +85,16 @@ class Transcript(Sequence[Message]):
     def __iter__(self) -> Iterator[Message]:
         return islice(self._columns.messages, self._length)
 
-    def append(self, message: Message, known_digest: str | None = None) -> None:
-        """Add a message; `known_digest` saves hashing it again. Cost: O(size of the message), once."""
-        columns = self._columns
-        if len(columns.messages) > self._length:  # another transcript went on from here
-            columns = self._columns = columns.copy(self._length)
-        columns.append(message, known_digest or digest(message), self._count(message))
+    def append(self, message: Message) -> None:
+        """Add a message. Cost: O(size of the message), once."""
+        self._own_columns().append(message, digest(message), self._count(message))
         self._length += 1
+
+    def _own_columns(self) -> _Columns:
+        """Columns that end where this transcript does: copied if another one went on from here."""
+        if len(self._columns.messages) > self._length:
+            self._columns = self._columns.copy(self._length)
+        return self._columns
 
     def extend(self, messages: Iterable[Message]) -> None:
         """Add messages in order."""
@@ -147,9 +150,20 @@ class Transcript(Sequence[Message]):
     def _follow(self, messages: Sequence[Message], shared: int) -> "Transcript":
         other = Transcript(count=self._count)
         other._columns, other._length = self._columns, shared
-        for index in range(shared, len(messages)):
-            other.append(messages[index], _digest_in(messages, index))
+        if isinstance(messages, Transcript) and shared < len(messages):
+            other._take(messages, shared)
+        else:
+            other.extend(islice(messages, shared, None))
         return other
+
+    def _take(self, other: "Transcript", start: int) -> None:
+        """Add the messages of another transcript, whose digests are known, from `start` on."""
+        columns = self._own_columns()
+        theirs = other._columns
+        for index in range(start, len(other)):
+            message = theirs.messages[index]
+            columns.append(message, theirs.digests[index], self._count(message), theirs.chain[index + 1])
+        self._length = len(other)
 
     def _shared(self, messages: Sequence[Message], digest_at: Callable[[int], str]) -> int:
         """How many messages at the start are the same."""

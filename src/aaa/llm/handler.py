@@ -24,6 +24,7 @@ from aaa.messages import Effects, Host, LLMClient, LLMRequest, LLMResponse, Mess
 
 __all__ = ["LLMHandler"]
 
+_NOTHING: dict[str, Any] = {}
 _OVERFLOW_PRESSURE = 0.5  # after an overflow: the conversation is taken to be twice as large as estimated
 
 
@@ -61,6 +62,7 @@ class LLMHandler:
         if self.context is None:
             return _completed(await self._call(request))
         view = self._view(effects)
+        view.settle()
         prompt = await self._fit(effects, view, request, 1.0)
         try:
             try:
@@ -116,11 +118,17 @@ class LLMHandler:
 
 
 class _View:
-    """What is known of one conversation of one run: its fitter, and the edits as the log has them."""
+    """What is known of one conversation of one run: its fitter, and the edits as the log has them.
+
+    Recorded calls are only noted, and folded together when the next call is made.
+    """
 
     def __init__(self, policy: ContextPolicy, parent: "_View | None" = None) -> None:
+        if parent is not None:
+            parent.settle()
         self.fitter = PromptFitter(policy, parent.fitter.state if parent else None)
         self._edits: list[Edit] = list(parent._edits) if parent else []
+        self._recorded: list[tuple[str, dict[str, Any]]] = []
 
     def described(self, effects: Effects, prompt: Prepared) -> dict[str, Any]:
         """What reproduces the prompt; edits are noted as the difference to those of the call before."""
@@ -133,25 +141,39 @@ class _View:
         return data | ({"context": prompt.report} if prompt.report else {})
 
     def fold(self, events: list[tuple[str, dict[str, Any]]]) -> None:
-        """Take in the events of one call."""
-        for type_, data in events:
+        """Take in the events of one recorded call, later."""
+        self._recorded += events
+
+    def settle(self) -> None:
+        """Be as the recorded calls left things."""
+        if not self._recorded:
+            return
+        recorded, self._recorded = self._recorded, []
+        state = self.fitter.state
+        edits: list[Any] = list(self._edits)
+        sent: Any = state.sent
+        anchor: Any = state.anchor
+        for type_, data in recorded:
             if type_ == "aaa.context.summary":
                 self.fitter.book.add(msgspec.convert(data["record"], SummaryRecord))
             elif type_ == "aaa.context.edited":
-                self._edits = after(self._edits, data["removed"], data["added"])
-                self.fitter.replay_edits(self._edits)
+                edits = after(edits, data["removed"], data["added"])
             elif type_ in ("aaa.llm.completed", "aaa.llm.failed") and data.get("sent"):
-                self._fold_sent(data)
+                sent, anchor = data["sent"], self._anchor_after(data, anchor)
+        self._edits = msgspec.convert(edits, list[Edit])
+        sent, anchor = msgspec.convert(sent, Anchor | None), msgspec.convert(anchor, Anchor | None)
+        self.fitter.replay(self._edits, sent, anchor)
 
-    def _fold_sent(self, data: dict[str, Any]) -> None:
-        report: dict[str, Any] = data.get("context") or {}
-        applied: list[str] = report.get("applied", [])
-        usage: dict[str, Any] = data.get("usage") or {}
-        self.fitter.replay(
-            msgspec.convert(data["sent"], Anchor),
-            has_new_edits=any(name != "stored_summary" for name in applied),
-            reported=usage.get("prompt_tokens", 0),
-        )
+    def _anchor_after(self, data: dict[str, Any], anchor: Any) -> Any:
+        """The anchor after a recorded call; the calibration learns on the way."""
+        applied: list[str] = (data.get("context") or _NOTHING).get("applied", [])
+        reported: int = (data.get("usage") or _NOTHING).get("prompt_tokens", 0)
+        sent: dict[str, Any] = data["sent"]
+        if reported > 0:
+            self.fitter.observe(sent["model"], sent["raw"], reported)
+            if sent["length"]:
+                return sent | {"reported": reported}
+        return None if any(name != "stored_summary" for name in applied) else anchor
 
 
 def _fitted(request: LLMRequest, prompt: Prepared) -> LLMRequest:

@@ -1,6 +1,9 @@
 """Exactly what was sent: the prompt of any recorded call, from the log alone."""
 
 from collections.abc import Sequence
+from typing import Any
+
+from msgspec import convert
 
 from aaa.context import Edit, Transcript
 from aaa.context.edits import render
@@ -24,12 +27,12 @@ def prompt_at(events: Sequence[Event], call: int) -> list[Message]:
     key = requests[call - 1][0]
     transcript = Transcript(conversation_at(key, dict(requests)), count=lambda _: 0)
     edits = _edits_at(events, key, names_of(requests))
-    return [item.message for item in render(transcript, edits)]
+    return [item.message for item in render(transcript, convert(edits, list[Edit]))]
 
 
-def _edits_at(events: Sequence[Event], key: str, names: dict[str, tuple[str, str]]) -> list[Edit]:
+def _edits_at(events: Sequence[Event], key: str, names: dict[str, tuple[str, str]]) -> list[Any]:
     """The edits of each conversation, folded up to the call `key`."""
-    edits: dict[str, list[Edit]] = {}
+    edits: dict[str, list[Any]] = {}
     for event in events:
         found = names.get(event.data.get("key", ""))
         if found is None:
