@@ -3,6 +3,7 @@
 import aaa.context
 import aaa.errors
 import aaa.messages
+import aaa.runtime
 
 
 def test_the_names_of_aaa_context():
@@ -42,6 +43,7 @@ def test_the_names_of_aaa_messages():
         "LLMResponse",
         "Message",
         "OpaquePart",
+        "Pairer",
         "Pairing",
         "Part",
         "TextPart",
@@ -51,6 +53,7 @@ def test_the_names_of_aaa_messages():
         "chain",
         "digest",
         "pair",
+        "with_extra_of",
         "with_text",
     ]
 
@@ -72,6 +75,30 @@ def test_the_names_of_aaa_errors():
         "SupersededError",
         "ToolArgumentsError",
         "ToolDefinitionError",
+        "UnavailableError",
         "UnknownRunError",
         "WireError",
+        "error_data",
+    ]
+
+
+def test_the_names_of_aaa_runtime():
+    assert aaa.runtime.__all__ == [
+        "Algorithm",
+        "Budget",
+        "Dispatcher",
+        "Engine",
+        "Event",
+        "EventStore",
+        "LocalDispatcher",
+        "MemoryEventStore",
+        "Outcome",
+        "Run",
+        "RunHandle",
+        "RunInfo",
+        "SQLiteEventStore",
+        "drive",
+        "event_from_json",
+        "event_to_json",
+        "prompt_at",
     ]

@@ -19,9 +19,10 @@
         ├── EffectError           an effect of a run failed for good; raised into the algorithm
         └── OutOfTurnsError       an algorithm used all the turns it may take
 
-Each is built from fields that it keeps, says what failed with numbers, and what to do. None holds message text.
+Each says what failed, with numbers where there are any, and what to do. None of ours holds message text.
 """
 
+import re
 from collections.abc import Sequence
 
 __all__ = [
@@ -43,6 +44,7 @@ __all__ = [
     "UnavailableError",
     "UnknownRunError",
     "WireError",
+    "error_data",
 ]
 
 
@@ -222,3 +224,18 @@ class OutOfTurnsError(RunError):
         self.turns = turns
         self.value = value
         super().__init__(f"no answer within {turns} turns; raise max_turns, or give the run a smaller task")
+
+
+_SECRET = re.compile(r"(?i)\b(?:sk|pk|rk|xox[a-z]|gh[a-z]|AIza|bearer|api[-_ ]?key|token)[-_ :=]*[\w.+/-]{6,}")
+_LONGEST_MESSAGE = 500
+
+
+def error_data(error: BaseException) -> dict[str, str]:
+    """An error as a log keeps it: {"type", "message"}, the message without what looks like a key, and not too long.
+
+    Providers quote keys and prompts in their errors; the original stays in the process, as `__cause__`.
+    """
+    message = _SECRET.sub("[...]", str(error))
+    if len(message) > _LONGEST_MESSAGE:
+        message = message[:_LONGEST_MESSAGE] + f" [... {len(message) - _LONGEST_MESSAGE:,} characters left out]"
+    return {"type": type(error).__name__, "message": message}

@@ -7,12 +7,13 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Coroutine, Sequence
+from collections.abc import Callable, Coroutine, Sequence
 from typing import Any
 
 import pytest
 from hypothesis import assume, given, note
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from aaa.context import (
     ClearToolResults,
@@ -29,7 +30,7 @@ from aaa.context import (
 )
 from aaa.context.counters import CalibratedCounter
 from aaa.context.groups import head_length
-from aaa.errors import ContextFloorError
+from aaa.errors import ContextFloorError, StateError
 from aaa.messages import Message, ToolCall, pair
 from aaa.wire.openai_chat import message_from_dict, message_to_dict
 from tests.strategies import (
@@ -137,9 +138,9 @@ def smallest(messages: list[Message]) -> list[Message]:
 
 @given(conversations(max_turns=4), policy_specs(), st.sampled_from((0.3, 0.7, 0.99)))
 def test_under_pressure_a_prompt_becomes_smaller_or_the_error_says_what_is_needed(messages, spec, pressure):
-    assume(messages)
     policy = spec.build()
     before = fitting(policy, messages)
+    assume(size(policy, before.messages))  # what counts nothing can not become smaller
     try:
         prompt = now(policy.prepare(messages, pressure=pressure))
     except ContextFloorError as error:
@@ -723,6 +724,176 @@ def test_what_a_strategy_wrote_is_sent_whatever_its_name(name):
     assert prompt.messages[2].text == "…"
 
 
+class Capturing:
+    """The last strategy: it changes nothing and keeps what the ones before it left."""
+
+    name = "capturing"
+
+    def __init__(self) -> None:
+        self.left: list[Message] | None = None
+
+    async def apply(self, work: Any) -> None:
+        self.left = list(work.messages)
+
+
+def check_sent_as_left(policy: ContextPolicy, prompt: Any, capturing: Capturing) -> None:
+    """The edits of a plan give the very prompt that the strategies left, and what it was counted as."""
+    if capturing.left is not None and not prompt.plan.floor:
+        assert lines(prompt.messages) == lines(capturing.left)
+    if not isinstance(policy.counter, CalibratedCounter):
+        assert prompt.plan.tokens_after == size(policy, prompt.messages)
+
+
+@given(conversations(max_turns=6, late=True), policy_specs())
+def test_what_is_sent_is_what_the_strategies_left(messages, spec):
+    policy, capturing = dataclasses.replace(spec, target=1e-9).build(), Capturing()
+    policy.strategies = (*policy.strategies, capturing)
+    fitter = PromptFitter(policy)
+    for _, prompt in fit_each(fitter, messages, ()):
+        if prompt is not None:
+            check_sent_as_left(policy, prompt, capturing)
+        capturing.left = None
+
+
+class Meddling:
+    """A strategy of someone who does as he likes with what comes after the head."""
+
+    def __init__(self, move: str, at: int, name: str = "meddling", *, is_curious: bool = False) -> None:
+        self.move = move
+        self.at = at
+        self.name = name
+        self.is_curious = is_curious  # asks for the size when it is done, as a loop would
+
+    def __repr__(self) -> str:
+        return f"Meddling({self.move!r}, {self.at}, is_curious={self.is_curious})"
+
+    async def apply(self, work: Any) -> None:
+        at = work.head + self.at
+        if at < len(work.messages):
+            getattr(self, f"_{self.move}")(work, work.messages[at], at)
+        if self.is_curious:
+            assert work.tokens >= 0
+
+    def _delete(self, work: Any, _old: Message, at: int) -> None:
+        del work.messages[at]
+
+    def _insert(self, work: Any, _old: Message, at: int) -> None:
+        work.messages.insert(at, Message("assistant", f"note {at}"))
+
+    def _insert_several(self, work: Any, _old: Message, at: int) -> None:
+        work.messages[at:at] = [Message("system", "rule"), Message("user", "note"), Message("user", "note")]
+
+    def _remind(self, work: Any, _old: Message, _at: int) -> None:
+        work.messages.append(Message("user", "remember"))
+
+    def _replace(self, work: Any, old: Message, at: int) -> None:
+        work.messages[at] = Message(old.role, "short", old.tool_calls, old.tool_call_id, old.name, old.pinned, old.kind)
+
+    def _translate(self, work: Any, _old: Message, at: int) -> None:
+        work.messages = tuple(Message("user", m.text) if i == at else m for i, m in enumerate(work.messages))
+
+    def _double(self, work: Any, old: Message, at: int) -> None:
+        work.messages.insert(at, old)
+
+    def _swap(self, work: Any, old: Message, at: int) -> None:
+        work.messages[at], work.messages[-1] = work.messages[-1], old
+
+    def _reverse(self, work: Any, _old: Message, at: int) -> None:
+        work.messages = [*work.messages[:at], *work.messages[: at - 1 : -1]]
+
+    def _keep_the_end(self, work: Any, _old: Message, at: int) -> None:
+        work.messages = [*work.messages[: work.head], *work.messages[at:]]
+
+    def _summarize(self, work: Any, _old: Message, at: int) -> None:
+        note = Message("user", "what was", kind="summary")
+        work.messages = [*work.messages[: work.head], note, *work.messages[at:]]
+
+    def _mark(self, work: Any, _old: Message, at: int) -> None:
+        note = Message("user", "(cut)", kind="marker")
+        work.messages = [*work.messages[: work.head], note, *work.messages[at:]]
+
+
+MOVES = tuple(name[1:] for name in vars(Meddling) if name[0] == "_" and name[1] != "_")
+meddlers = st.builds(Meddling, st.sampled_from(MOVES), st.integers(0, 6), is_curious=st.booleans())
+
+
+@given(
+    conversations(max_turns=5, max_chars=400),
+    st.lists(st.one_of(meddlers, st.sampled_from(("summarize", "drop", "clear"))), min_size=1, max_size=4),
+    st.booleans(),
+)
+def test_what_is_sent_is_what_the_strategies_of_others_left(messages, chosen, sticky):
+    spec = roomy(
+        PolicySpec(sticky=sticky, keep_recent=1, strategies=tuple(x for x in chosen if isinstance(x, str))), messages
+    )
+    policy, capturing = dataclasses.replace(spec, window=2 * spec.window, target=1e-9).build(), Capturing()
+    own = iter(policy.strategies)
+    policy.strategies = (*(next(own) if isinstance(x, str) else x for x in chosen), capturing)
+    fitter = PromptFitter(policy)
+    for length in (len(messages) // 2, len(messages)):
+        try:
+            prompt = fitter.fit_sync(messages[:length])
+        except ContextFloorError:
+            continue
+        check_sent_as_left(policy, prompt, capturing)
+        check_pairs(messages[:length], prompt.plan)
+        check_pinned_are_there(messages[:length], prompt.messages)
+        capturing.left = None
+
+
+def check_pinned_are_there(messages: Sequence[Message], prompt: Sequence[Message]) -> None:
+    """Head first; pinned ones all there, where no strategy is bound to their order."""
+    head = head_length(messages)
+    assert lines(prompt[:head]) == lines(messages[:head])
+    there = set(lines(prompt))
+    assert all(line in there for m, line in zip(messages, lines(messages), strict=True) if m.pinned or m.is_system)
+
+
+# Anything may change between two calls
+
+
+@given(st.data(), conversations(max_turns=6, max_chars=2000), policy_specs(counters=("heuristic", "fine", "joined")))
+def test_whatever_changes_between_two_calls_the_next_prompt_is_sound(data, messages, spec):
+    window = {"tokens": spec.window}
+    policy = spec.build()
+    policy.max_input_tokens = lambda model: window["tokens"]
+    fitter = PromptFitter(policy)
+    for _ in range(data.draw(st.integers(2, 5))):
+        change = data.draw(st.sampled_from(("grow", "branch", "pin", "unpin", "window", "save", "twin")))
+        length = data.draw(st.integers(0, len(messages)))
+        match change:
+            case "branch":
+                messages = data.draw(branches(messages))
+            case "pin" | "unpin" if messages:
+                at = data.draw(st.integers(0, len(messages) - 1))
+                messages = [replace(m, pinned=change == "pin") if i == at else m for i, m in enumerate(messages)]
+            case "window":
+                window["tokens"] = data.draw(st.integers(200, 4000))
+            case "save":
+                policy.sticky = data.draw(st.booleans())
+                fitter = PromptFitter(policy, FitterState.from_json(fitter.state.to_json()))
+            case "twin":
+                messages = [replace(message) for message in messages]
+            case _:
+                length = len(messages)
+        tools, model = data.draw(tool_specs()), data.draw(st.sampled_from((None, "m")))
+        pressure, current = data.draw(st.sampled_from((1.0, 1.0, 0.9, 0.4))), messages[:length]
+        before = fitter.state
+        try:
+            prompt = fitter.fit_sync(current, tools=tools, model=model, pressure=pressure)
+        except ContextFloorError as error:
+            assert fitter.state == before
+            check_sum(error)
+            continue
+        raw = size(policy, prompt.messages, tools)
+        assert prompt.plan.raw_tokens == raw <= window["tokens"] - spec.reserve
+        check_order(current, prompt.messages)
+        check_kept(current, prompt.messages)
+        check_pairs(current, prompt.plan)
+        if data.draw(st.booleans()):
+            fitter.record(raw)
+
+
 # Found by the properties above or by reading; the smallest input of each
 
 
@@ -899,3 +1070,227 @@ def test_the_state_of_a_conversation_with_odd_text_survives_being_saved(text):
     saved = fitter.state.to_json()
     assert saved.isascii()
     assert FitterState.from_json(saved) == fitter.state
+
+
+class Doing:
+    """A strategy that is one function."""
+
+    def __init__(self, change: Callable[[Any], object], name: str = "mine") -> None:
+        self.change = change
+        self.name = name
+
+    async def apply(self, work: Any) -> None:
+        self.change(work)
+
+
+def talk(count: int = 8, chars: int = 100) -> list[Message]:
+    """A task and some messages, told apart by their first letter."""
+    return [said("t"), *(said("abcdefghijkl"[n] + "." * chars) for n in range(count))]
+
+
+def test_a_strategy_that_looks_at_the_size_as_it_goes_is_taken_at_its_word():
+    def shorten(work: Any) -> None:
+        while not work.fits:
+            del work.messages[work.head]
+
+    prompt = now(policy_of(200, Doing(shorten)).prepare(talk()))
+    assert prompt.plan.applied == ("mine",)
+    assert HeuristicCounter().count(prompt.messages) == prompt.plan.tokens_after <= 100
+
+
+def test_a_strategy_that_looks_at_the_size_is_undone_like_any_other():
+    def lose(work: Any) -> None:
+        work.messages = [message for message in work.messages if message.role != "tool"]
+        assert work.tokens
+
+    messages = [said("t"), called("1"), Message("tool", "x" * 300, (), "1"), said("x")]
+    prompt = now(policy_of(200, Doing(lose), trigger=0.5).prepare(messages))
+    assert list(prompt.messages) == messages
+    assert prompt.plan.rejected == ("mine: changed the head or separated a call from its result",)
+
+
+class Wrapping:
+    """A strategy that leaves the work to one of ours."""
+
+    name = "wrapping"
+
+    async def apply(self, work: Any) -> None:
+        await DropOldest().apply(work)
+
+
+class Renamed(DropOldest):
+    name = "renamed"
+
+
+@pytest.mark.parametrize("strategy", [Wrapping(), Renamed()])
+def test_what_is_dropped_through_ours_by_another_name_is_told_of(strategy):
+    prompt = now(policy_of(200, strategy).prepare(talk()))
+    assert [m.text for m in prompt.messages if m.kind == "marker"] == ["[6 earlier messages left out to save context]"]
+
+
+@pytest.mark.parametrize("kind", ["summary", "marker", None])
+def test_what_a_strategy_writes_in_the_place_of_what_it_removes_is_sent_whatever_its_kind(kind):
+    def replace_old(work: Any) -> None:
+        work.messages = [*work.messages[: work.head], Message("user", "so far", kind=kind), *work.messages[work.tail :]]
+
+    prompt = now(policy_of(200, Doing(replace_old)).prepare(talk()))
+    assert [message.text[:6] for message in prompt.messages] == ["t", "so far", "h....."]
+
+
+@pytest.mark.parametrize("at", [1, 2])
+def test_what_a_strategy_puts_beside_a_marker_or_a_summary_stays_on_its_side(at):
+    insert = Doing(lambda work: work.messages.insert(at, Message("assistant", "note")))
+    for first in (DropOldest(), summarising()):
+        capturing = Capturing()
+        policy = policy_of(500, first, insert, capturing, trigger=0.1, target=1e-9)
+        prompt = now(policy.prepare(talk(4)))
+        assert lines(prompt.messages) == lines(capturing.left or ())
+
+
+def test_a_summary_that_a_strategy_has_improved_stays_improved():
+    def improve(work: Any) -> None:
+        work.messages = [replace(m, content="better") if m.kind == "summary" else m for m in work.messages]
+
+    fitter = PromptFitter(policy_of(200, summarising(), Doing(improve), trigger=0.9, target=1e-9, sticky=True))
+    first = fitter.fit_sync(talk())
+    second = fitter.fit_sync([*talk(), said("more")])
+    assert first.messages[1].text == "better"
+    assert lines(second.messages)[: len(first.messages)] == lines(first.messages)
+
+
+@pytest.mark.parametrize("reported", [1, 10**9])
+@pytest.mark.parametrize("counter", [HeuristicCounter(), CalibratedCounter()])
+def test_one_absurd_report_neither_ends_a_conversation_nor_lets_it_grow_without_end(reported, counter):
+    fitter = PromptFitter(policy_of(1000, DropOldest(), counter=counter))
+    messages = talk(4)
+    fitter.fit_sync(messages)
+    fitter.record(reported)
+    for _ in range(40):
+        messages = [*messages, said("x" * 300)]
+        prompt = fitter.fit_sync(messages)
+        assert HeuristicCounter().count(prompt.messages) <= 1000 / 0.4  # the lowest ratio that is believed
+
+
+@pytest.mark.parametrize("sticky", [False, True])
+def test_a_message_that_is_pinned_after_it_was_summarised_is_sent_again(sticky):
+    fitter = PromptFitter(policy_of(400, summarising(), trigger=0.5, target=0.2, sticky=sticky))
+    fitter.fit_sync(talk())
+    messages = talk()
+    messages[2] = replace(messages[2], pinned=True)
+    check_kept(messages, fitter.fit_sync(messages).messages)
+
+
+def test_a_result_that_is_pinned_after_it_was_dropped_is_sent_again_with_its_call():
+    fitter = PromptFitter(policy_of(300, DropOldest(), trigger=0.5, target=0.3, sticky=True))
+    messages = [said("t"), called("1"), Message("tool", "x" * 100, (), "1"), *talk()[1:]]
+    fitter.fit_sync(messages)
+    messages[2] = replace(messages[2], pinned=True)
+    prompt = fitter.fit_sync(messages)
+    check_kept(messages, prompt.messages)
+    check_pairs(messages, prompt.plan)
+
+
+@pytest.mark.parametrize("strategy", [summarising(), DropOldest()])
+def test_a_pinned_result_stays_also_when_it_comes_after_its_call_was_removed(strategy):
+    fitter = PromptFitter(policy_of(200, strategy, keep_recent=0, trigger=0.1, target=0.1, sticky=True))
+    messages = [said("t"), called("1"), said("a" * 300), Message("tool", "late", (), "1", pinned=True)]
+    fitter.fit_sync(messages[:3])
+    prompt = fitter.fit_sync(messages)
+    check_kept(messages, prompt.messages)
+    check_pairs(messages, prompt.plan)
+
+
+def test_no_message_has_two_edits_when_equal_ones_have_moved():
+    fitter = PromptFitter(policy_of(60, DropOldest(), sticky=True))
+    again = said("c" * 60)
+    fitter.fit_sync([said("t"), again, said("y"), again, said("z"), again, said("e")])
+    prompt = fitter.fit_sync([said("t"), again, said("y"), said("new"), said("z"), again, said("e")])
+    indices = [edit.index for edit in prompt.plan.edits]
+    assert len(indices) == len(set(indices))
+
+
+@pytest.mark.parametrize("ratio", ["NaN", "Infinity", "-1", "0"])
+def test_a_saved_state_with_a_ratio_that_is_none_is_refused(ratio):
+    with pytest.raises(StateError):
+        FitterState.from_json(f'{{"ratios":[[null,{ratio}]]}}')
+
+
+def test_a_reminder_that_is_put_at_the_end_at_each_compaction_is_there_each_time():
+    remind = Doing(lambda work: work.messages.append(Message("user", "remember")))
+    fitter = PromptFitter(policy_of(400, remind, DropOldest(), sticky=True))
+    messages = talk(0)
+    for n in range(40):
+        messages = [*messages, said(f"{n}" + "." * 100)]
+        prompt = fitter.fit_sync(messages)
+        assert HeuristicCounter().count(prompt.messages) == prompt.plan.tokens_after <= 400
+    assert 1 <= sum(message.text == "remember" for message in prompt.messages) <= 2
+
+
+def test_markers_in_the_callers_own_messages_are_counted_in():
+    def dropped(total: int) -> Message:
+        return said(f"[{total} earlier messages left out to save context]")
+
+    messages, capturing = [said("t"), dropped(7), *talk(4)[1:], dropped(20), *talk(4)[1:]], Capturing()
+    prompt = now(policy_of(200, DropOldest(), capturing, target=1e-9).prepare(messages))
+    assert prompt.messages[1].text == f"[{7 + 20 + 7} earlier messages left out to save context]"
+    assert lines(prompt.messages) == lines(capturing.left or ())
+
+
+def test_a_book_keeps_its_summaries_and_the_next_call_pays_for_none():
+    calls: list[str | None] = []
+
+    def summarize(_text: str, previous: str | None) -> str:
+        calls.append(previous)
+        return f"part {len(calls)}"
+
+    policy = policy_of(200, Summarize(summarize=summarize, keep_tokens_ratio=0))
+    for book in (SummaryBook(), PromptFitter(policy)):
+        calls.clear()
+        for messages in (talk(), talk(), [*talk(), *talk(4)]):
+            if isinstance(book, PromptFitter):
+                prompt = book.fit_sync(messages)
+            else:
+                prompt = now(policy.prepare(messages, book=book))
+            assert prompt.messages[1].text.startswith("<record")
+        assert calls == [None, "part 1"]
+
+
+def test_the_floor_cuts_results_before_it_drops_what_a_user_said():
+    messages = [said("t"), said("a rule " * 50), called("1"), Message("tool", "x" * 9000, (), "1")]
+    prompt = now(policy_of(400).prepare(messages))
+    assert prompt.plan.floor == ("cut_results",)
+    assert prompt.messages[1] is messages[1]
+
+
+def held_by_a_pinned_result() -> list[Message]:
+    """A long call that stays because its result is pinned, a user's word, and a newest result that is too long."""
+    long_call = Message("assistant", None, (ToolCall("1", "read", '{"path":"' + "x" * 400 + '"}'),))
+    pinned = Message("tool", "ok", (), "1", pinned=True)
+    return [said("t"), long_call, pinned, said("a" * 300), called("2"), Message("tool", "x" * 900, (), "2")]
+
+
+def test_the_floor_cuts_results_when_dropping_was_not_enough_after_all():
+    prompt = now(policy_of(350).prepare(held_by_a_pinned_result()))
+    assert prompt.plan.floor[-1] == "cut_results"
+    assert HeuristicCounter().count(prompt.messages) <= 350
+
+
+def test_no_users_word_is_dropped_where_dropping_can_not_be_enough():
+    messages = held_by_a_pinned_result()
+    assert messages[3] in now(policy_of(350).prepare(messages)).messages
+
+
+@pytest.mark.parametrize("strategy", [DropOldest(), ClearToolResults(), TruncateToolResults(100), summarising()])
+def test_what_a_compaction_counts_grows_with_the_conversation_and_no_faster(strategy):
+    counted: list[int] = []
+    for calls in (250, 500, 1000):
+        counter = CountingCounter()
+        fitter = PromptFitter(policy_of(calls * 60, strategy, counter=counter, sticky=True))
+        turns = ((called(str(n)), Message("tool", "x" * 400, (), str(n))) for n in range(calls))
+        messages = [said("t"), *(message for turn in turns for message in turn)]
+        fitter.fit_sync(messages)
+        counted.append(counter.messages)
+        counter.messages = 0
+        fitter.fit_sync([*messages, said("more")])
+        assert counter.messages <= 10
+    assert counted[2] <= 2.2 * counted[1] <= 2.2 * 2.2 * counted[0]

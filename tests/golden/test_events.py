@@ -81,7 +81,7 @@ def test_the_data_is_still_understood():
     assert [message.role for message in delta] == ["assistant", "tool"]
     record = msgspec.convert(loaded("aaa.context.summary").data["record"], SummaryRecord)
     assert (record.upto, record.identifiers) == (40, ("src/app.py", "tests/test_app.py"))
-    edits = msgspec.convert(loaded("aaa.context.edited").data["added"], list[Edit])
+    edits = msgspec.convert([edit for _, edit in loaded("aaa.context.edited").data["added"]], list[Edit])
     assert [edit.action for edit in edits] == ["replace", "drop"]
     outcome = Outcome.of(loaded("aaa.run.completed"))
     assert (outcome.status, outcome.value, outcome.error and outcome.error["type"]) == (
@@ -95,4 +95,4 @@ def test_what_was_spent_is_still_counted():
     spent = Spent()
     for path in FILES:
         spent.fold(event_from_json(path.read_bytes()))
-    assert (spent.tokens, spent.steps, round(spent.cost, 6)) == (1234 + 5000 + 2100, 1 + 3, 0.0171)
+    assert (spent.tokens, spent.steps, round(spent.cost, 6)) == (1234 + 5000 + 2100 + 120, 1 + 3, 0.0271)

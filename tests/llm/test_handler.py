@@ -97,7 +97,9 @@ def test_a_fault_that_lasts_fails_the_call_with_what_it_was():
         value, log = await call(client, retry=RetryPolicy(max_attempts=3), waits=waits)
         assert value == "TimeoutError"
         assert len(client.requests) == 3
-        assert log[2].data["error"] == {"type": "TimeoutError", "message": "slow"}
+        assert [event.data["attempt"] for event in log if event.type == "aaa.llm.retried"] == [1, 2]
+        failed = next(event for event in log if event.type == "aaa.llm.failed")
+        assert failed.data["error"] == {"type": "TimeoutError", "message": "slow"}
 
     bounded(scenario())
 

@@ -1,6 +1,6 @@
 """The loop that most agents are: ask the model, run the tools it calls, until it answers."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from functools import partial
 from typing import Any, cast
 
@@ -12,7 +12,7 @@ from aaa.wire.openai_chat import messages_from_dicts
 
 __all__ = ["ToolLoop"]
 
-Memory = Callable[[Any], Any]
+Memory = Callable[[Any], Sequence[str] | Awaitable[Sequence[str]]]
 
 
 class ToolLoop:
@@ -65,6 +65,7 @@ class ToolLoop:
         lines = [run.config["system"]] if run.config["system"] else []
         if run.config["has_memory"]:
             recalled = await run.step("memory", partial(self.memory or _nothing, input))
+            recalled = [recalled] if isinstance(recalled, str) else recalled
             if recalled:
                 lines.append("What you know from earlier work:\n" + "\n".join(f"- {line}" for line in recalled))
         return [Message("system", line) for line in lines]

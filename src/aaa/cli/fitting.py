@@ -55,7 +55,7 @@ class Call:
 
     number: int
     length: int
-    outcome: Prepared | ContextFloorError
+    outcome: Prepared[Message] | ContextFloorError
 
 
 @dataclass(slots=True)
@@ -64,7 +64,7 @@ class Fitted:
 
     conversation: Conversation
     tally: Tally = field(default_factory=Tally)
-    last: Prepared | None = None
+    last: Prepared[Message] | None = None
     warnings: list[str] = field(default_factory=list[str])
 
 

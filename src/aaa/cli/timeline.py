@@ -23,7 +23,7 @@ class Totals:
             self._add(event)
 
     def _add(self, event: Event) -> None:
-        self.status = status_after([event])
+        self.status = status_after([event]) or self.status
         self.spent.fold(event)
         match event.type:
             case "aaa.llm.requested":
@@ -91,20 +91,25 @@ def _line(type: str, event: Event) -> str:
             return ", ".join([_sent(event), _reply(data), *_costs(data)])
         case "aaa.tool.completed":
             return f"returned {_counted(len(data['content']), 'character')}"
-        case "aaa.context.summary":
-            record = data["record"]
-            text = f"the first {_counted(record['upto'], 'message')} in {_counted(len(record['text']), 'character')}"
-            return ", ".join([text, *_costs(data)])
-        case "aaa.context.rejected":
-            return ", ".join([f"summary not used: {', '.join(data['rejected'])}", *_costs(data)])
-        case "aaa.context.edited":
-            return f"{_counted(len(data['added']), 'edit')} came, {len(data['removed']):,} went"
+        case "aaa.context.summary" | "aaa.context.rejected" | "aaa.context.edited":
+            return ", ".join([_compaction(type, data), *_costs(data)])
         case "aaa.child.completed":
             return f"{data['outcome']['status']}, spent {_counted(data['spent']['tokens'], 'token')}"
         case "aaa.run.completed":
             return f"{data['status']}{_problem(data)}"
+        case "aaa.llm.failed" | "aaa.tool.failed" | "aaa.step.failed" | "aaa.child.failed":
+            return f"failed{_problem(data)}"
         case _:
-            return f"{data.get('name') or ''}{_problem(data)}"
+            return data.get("name") or ""
+
+
+def _compaction(type: str, data: dict[str, Any]) -> str:
+    if type == "aaa.context.edited":
+        return f"{_counted(len(data['added']), 'edit')} came, {len(data['removed']):,} went"
+    if type == "aaa.context.rejected":
+        return f"summary not used: {', '.join(data['rejected'])}"
+    upto, text = data["record"]["upto"], data["record"]["text"]
+    return f"the first {_counted(upto, 'message')} in {_counted(len(text), 'character')}"
 
 
 def _sent(event: Event) -> str:

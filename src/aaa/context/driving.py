@@ -7,6 +7,7 @@ result sent in; it does no I/O itself.
 import asyncio
 from collections.abc import Awaitable, Generator
 from concurrent.futures import ThreadPoolExecutor
+from contextvars import copy_context
 from typing import Any
 
 from aaa.context.plan import Plan
@@ -40,7 +41,7 @@ def finish_now(steps: Steps) -> Plan:
     except RuntimeError:
         return asyncio.run(_finish_from(first, steps))
     with ThreadPoolExecutor(1) as pool:
-        return pool.submit(asyncio.run, _finish_from(first, steps)).result()
+        return pool.submit(copy_context().run, asyncio.run, _finish_from(first, steps)).result()
 
 
 async def _finish_from(step: Awaitable[Any], steps: Steps) -> Plan:

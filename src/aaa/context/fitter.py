@@ -16,13 +16,13 @@ from typing import Any, cast
 import msgspec
 
 from aaa.context.anchor import Anchor
-from aaa.context.conversation import Conversation, Given
+from aaa.context.conversation import Conversation
 from aaa.context.counters import CalibratedCounter, Measure
 from aaa.context.driving import finish, finish_now
 from aaa.context.edits import Edit
 from aaa.context.plan import Plan
 from aaa.context.planner import Planning
-from aaa.context.policy import ContextPolicy, Prepared, prepared
+from aaa.context.policy import ContextPolicy, M, Prepared, prepared
 from aaa.context.summaries import SummaryBook, SummaryRecord
 from aaa.context.transcript import TranscriptCache
 from aaa.errors import StateError
@@ -93,12 +93,12 @@ class PromptFitter:
 
     async def fit(
         self,
-        messages: Sequence[Given],
+        messages: Sequence[M],
         *,
         tools: Sequence[ToolSpec | Mapping[str, Any]] = (),
         model: str | None = None,
         pressure: float = 1.0,
-    ) -> Prepared:
+    ) -> Prepared[M]:
         """The prompt for the whole conversation `messages`; see `ContextPolicy.prepare`.
 
         Raises:
@@ -106,20 +106,20 @@ class PromptFitter:
         """
         conversation = Conversation(messages, tools)
         planning = self._planning(conversation, model, pressure)
-        return self._keep(await finish(planning.steps()), planning, conversation)
+        return self._keep(await finish(planning.steps()), planning, conversation, messages)
 
     def fit_sync(
         self,
-        messages: Sequence[Given],
+        messages: Sequence[M],
         *,
         tools: Sequence[ToolSpec | Mapping[str, Any]] = (),
         model: str | None = None,
         pressure: float = 1.0,
-    ) -> Prepared:
+    ) -> Prepared[M]:
         """`fit` for programs without an event loop."""
         conversation = Conversation(messages, tools)
         planning = self._planning(conversation, model, pressure)
-        return self._keep(finish_now(planning.steps()), planning, conversation)
+        return self._keep(finish_now(planning.steps()), planning, conversation, messages)
 
     def record(self, usage: object) -> None:
         """Learn from what the provider counted for the prompt fitted last.
@@ -162,13 +162,13 @@ class PromptFitter:
             anchor=self._anchor,
         )
 
-    def _keep(self, plan: Plan, planning: Planning, conversation: Conversation) -> Prepared:
+    def _keep(self, plan: Plan, planning: Planning, conversation: Conversation, given: Sequence[M]) -> Prepared[M]:
         """Take over what the plan did, all at once."""
         self.book.keep(plan.new_summaries, plan.edits if self.policy.sticky else None, plan.rejected_digests)
         if any(name != "stored_summary" for name in plan.applied):
             self._anchor = None
         self._sent = self._sent_now(plan, planning)
-        return prepared(plan, conversation, planning.transcript)
+        return prepared(plan, given, conversation, planning.transcript)
 
     def _sent_now(self, plan: Plan, planning: Planning) -> Anchor:
         """What was sent; of length 0, and so no anchor, if the next prompt will not begin with it."""

@@ -81,7 +81,7 @@ class Planning:
 
     def _untouched(self) -> Plan:
         raw = self._whole_raw
-        size = self.measure.size(raw)
+        size = self._size_of(raw)
         return Plan(len(self.transcript), raw, tokens_before=size, tokens_after=size, kept_prefix_tokens=size)
 
     @cached_property
@@ -203,7 +203,8 @@ class Planning:
         problem = place_summary(work, pending, written)
         if problem:
             work.rejected.append(f"summarize: {problem}")
-            self.new_rejected.append(self.transcript.digest(pending.upto))
+            if not written.has_failed:  # a failure may pass: it is tried again
+                self.new_rejected.append(self.transcript.digest(pending.upto))
         elif work.record is not None:
             self.new_records.append(work.record)
 

@@ -4,7 +4,7 @@ import logging
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from math import floor
-from typing import Any
+from typing import Any, Generic, TypeVar, cast
 
 from aaa.context.anchor import Anchor
 from aaa.context.conversation import Conversation, Given
@@ -16,15 +16,18 @@ from aaa.context.settings import Settings
 from aaa.context.strategies import ClearToolResults, DropOldest, Strategy, Summarize, TruncateToolResults
 from aaa.context.summaries import SummaryBook, SummaryRecord
 from aaa.context.transcript import Transcript, TranscriptCache
-from aaa.messages import LLMClient, ToolSpec
+from aaa.messages import LLMClient, Message, ToolSpec
 
-__all__ = ["ContextPolicy", "Prepared", "prepared"]
+__all__ = ["ContextPolicy", "M", "Prepared", "prepared"]
+
+M = TypeVar("M", bound="Message | Mapping[str, Any]")
+"""The caller's own kind of message: `Message`, or a dict in the OpenAI format."""
 
 _log = logging.getLogger("aaa.context")
 
 
 @dataclass(slots=True)
-class Prepared:
+class Prepared(Generic[M]):
     """The prompt for one call.
 
     `messages` are of the kind that was given: the caller's own sequence if nothing was done, else a list of his own
@@ -32,7 +35,7 @@ class Prepared:
     for this call are in `new_summaries`, what they cost in `tokens_spent` and `cost` (USD).
     """
 
-    messages: Sequence[Any]
+    messages: list[M]
     report: dict[str, Any] | None = None
     new_summaries: list[SummaryRecord] = field(default_factory=list[SummaryRecord])
     tokens_spent: int = 0
@@ -51,6 +54,8 @@ class ContextPolicy:
     By default each prompt is computed from transcript, summaries and calibration alone. With `sticky=True` edits once
     made stay in force, so that between two compactions the prompt only grows at its end and a provider's cache holds;
     they are kept in the `book`, or by a `PromptFitter`.
+
+    Images and other parts that are not text count nothing yet: leave room for them.
 
     Raises:
         ValueError: numbers that contradict each other, or `Summarize` with nothing to summarise with.
@@ -87,6 +92,11 @@ class ContextPolicy:
         self._is_warned = False
         if not callable(max_input_tokens):
             self.settings(None)
+
+    def __repr__(self) -> str:
+        numbers = f"{self.max_input_tokens!r}, reserve_output={self.reserve_output}, trigger={self.trigger}"
+        names = ", ".join(strategy.name for strategy in self.strategies)
+        return f"ContextPolicy({numbers}, target={self.target}, sticky={self.sticky}, strategies=[{names}])"
 
     def settings(self, model: str | None) -> Settings:
         """The numbers for one model.
@@ -125,13 +135,13 @@ class ContextPolicy:
 
     async def prepare(
         self,
-        transcript: Sequence[Given],
+        transcript: Sequence[M],
         *,
         tools: Sequence[ToolSpec | Mapping[str, Any]] = (),
         model: str | None = None,
         book: SummaryBook | None = None,
         pressure: float = 1.0,
-    ) -> Prepared:
+    ) -> Prepared[M]:
         """The messages to send for `transcript`: exactly `plan`, applied.
 
         `pressure` below 1 assumes the real size to be 1/pressure times the estimate and cuts deeper; for the retry
@@ -148,7 +158,7 @@ class ContextPolicy:
         planning = self.planning(known, measure, kept, pressure=pressure)
         plan = await finish(planning.steps())
         kept.keep(plan.new_summaries, plan.edits if self.sticky else None, plan.rejected_digests)
-        return prepared(plan, conversation, known)
+        return prepared(plan, transcript, conversation, known)
 
     async def plan(
         self,
@@ -201,11 +211,11 @@ class ContextPolicy:
             )
 
 
-def prepared(plan: Plan, conversation: Conversation, transcript: Transcript) -> Prepared:
+def prepared(plan: Plan, given: Sequence[M], conversation: Conversation, transcript: Transcript) -> Prepared[M]:
     """`plan` applied to what the caller gave."""
-    messages = conversation.prompt(plan.items(transcript), transcript) if plan.edits else conversation.given
+    messages = conversation.prompt(plan.items(transcript), transcript) if plan.edits else given
     return Prepared(
-        messages=messages,
+        messages=cast("list[M]", messages),
         report=plan.report(),
         new_summaries=list(plan.new_summaries),
         tokens_spent=plan.tokens_spent,
@@ -224,9 +234,10 @@ def _strategies(
     if given is None:
         summarize = [Summarize(summarizer, model)] if summarizer is not None else []
         return (TruncateToolResults(), ClearToolResults(), *summarize, DropOldest())
-    for strategy in given:
-        if isinstance(strategy, Summarize):
-            strategy.use(summarizer, model)
-            if not strategy.has_summarizer:
-                raise ValueError("Summarize needs client=, summarize=, or a policy with summarizer=")
-    return tuple(given)
+    bound = tuple(s.using(summarizer, model) if isinstance(s, Summarize) else s for s in given)
+    for strategy in bound:
+        if not isinstance(getattr(strategy, "name", None), str) or not callable(getattr(strategy, "apply", None)):
+            raise ValueError(f"a strategy needs a name and an async apply(work), got {type(strategy).__name__}")
+        if isinstance(strategy, Summarize) and not strategy.has_summarizer:
+            raise ValueError("Summarize needs client=, summarize=, or a policy with summarizer=")
+    return bound

@@ -103,11 +103,17 @@ class Transcript(Sequence[Message]):
 
     def tokens(self, start: int = 0, stop: int | None = None) -> int:
         """Raw tokens of the messages [start, stop). Cost: O(1)."""
-        return self._columns.sums[self._length if stop is None else stop] - self._columns.sums[start]
+        stop = self._within(self._length if stop is None else stop)
+        return self._columns.sums[stop] - self._columns.sums[start]
+
+    def _within(self, length: int) -> int:
+        if length > self._length:
+            raise IndexError(f"the transcript has {self._length} messages, not {length}")
+        return length
 
     def digest(self, length: int | None = None) -> str:
         """The chained digest of the first `length` messages, all by default. Cost: O(1)."""
-        return self._columns.chain[self._length if length is None else length]
+        return self._columns.chain[self._within(self._length if length is None else length)]
 
     def message_digest(self, index: int) -> str:
         """The digest of one message. Cost: O(1)."""

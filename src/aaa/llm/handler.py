@@ -14,11 +14,11 @@ from typing import Any
 
 import msgspec
 
-from aaa.context import ContextPolicy, Prepared, PromptFitter, SummaryRecord
+from aaa.context import ContextPolicy, Prepared, PromptFitter, Summarize, SummaryRecord
 from aaa.context.anchor import Anchor
 from aaa.context.edits import Edit
 from aaa.context.ledger import after, difference
-from aaa.errors import ContextFloorError, ContextOverflowError
+from aaa.errors import ContextFloorError, ContextOverflowError, error_data
 from aaa.llm.retry import RetryPolicy
 from aaa.messages import Effects, Host, LLMClient, LLMRequest, LLMResponse, Message
 
@@ -54,24 +54,28 @@ class LLMHandler:
 
     @property
     def knows_cost(self) -> bool:
-        """Whether replies carry a cost, so that a `max_cost` can be kept."""
-        return bool(getattr(self.client, "knows_cost", False))
+        """Whether replies, and those of whoever writes summaries, carry a cost, so that a `max_cost` can be kept."""
+        strategies = self.context.strategies if self.context is not None else ()
+        writers = [strategy for strategy in strategies if isinstance(strategy, Summarize)]
+        return bool(getattr(self.client, "knows_cost", False)) and all(writer.knows_cost for writer in writers)
 
     async def handle(self, effects: Effects, request: LLMRequest) -> dict[str, Any]:
         """Fit, call, and return the data of `aaa.llm.completed`."""
         if self.context is None:
-            return _completed(await self._call(request))
+            return _completed(await self._call(effects, request))
         view = self._view(effects)
         view.settle()
         prompt = await self._fit(effects, view, request, 1.0)
         try:
             try:
-                response = await self._call(_fitted(request, prompt))
-            except ContextOverflowError:
-                prompt = await self._fit(effects, view, request, _OVERFLOW_PRESSURE)
-                response = await self._call(_fitted(request, prompt))
+                response = await self._call(effects, _fitted(request, prompt))
+            except ContextOverflowError as overflow:
+                pressure = _pressure_after(overflow)
+                effects.note("aaa.llm.retried", {"attempt": 1, "error": type(overflow).__name__, "pressure": pressure})
+                prompt = await self._fit(effects, view, request, pressure)
+                response = await self._call(effects, _fitted(request, prompt))
         except Exception as error:  # noqa: BLE001 - recorded with what was sent, and raised into the algorithm
-            return {"error": {"type": type(error).__name__, "message": str(error)}} | view.described(effects, prompt)
+            return {"error": error_data(error)} | view.described(effects, prompt)
         described = view.described(effects, prompt)
         view.fitter.record(response.usage)
         return _completed(response) | described
@@ -88,23 +92,24 @@ class LLMHandler:
             views[effects.conversation] = _View(self.context, views.get(effects.parent_conversation))
         return views[effects.conversation]
 
-    async def _fit(self, effects: Effects, view: "_View", request: LLMRequest, pressure: float) -> Prepared:
+    async def _fit(self, effects: Effects, view: "_View", request: LLMRequest, pressure: float) -> Prepared[Message]:
         try:
             prompt = await view.fitter.fit(
                 effects.messages, tools=request.tools, model=request.model, pressure=pressure
             )
         except ContextFloorError as error:
-            _charge(effects, error.rejected, error.tokens_spent, error.cost)
+            _note_rejected(effects, error.rejected, (), error.tokens_spent, error.cost)
             raise
         spent = {"tokens_spent": prompt.tokens_spent, "cost": prompt.cost}
         for record in prompt.new_summaries:
             await effects.emit("aaa.context.summary", {"record": asdict(record), **spent})
             spent = {}
-        if spent:
-            _charge(effects, prompt.plan.rejected if prompt.plan else (), prompt.tokens_spent, prompt.cost)
+        if prompt.plan is not None:
+            unpaid = (prompt.tokens_spent, prompt.cost) if spent else (0, 0.0)
+            _note_rejected(effects, prompt.plan.rejected, prompt.plan.rejected_digests, *unpaid)
         return prompt
 
-    async def _call(self, request: LLMRequest) -> LLMResponse:
+    async def _call(self, effects: Effects, request: LLMRequest) -> LLMResponse:
         attempt = 1
         while True:
             try:
@@ -113,6 +118,8 @@ class LLMHandler:
                 wait = self.retry.seconds_before(attempt, error)
                 if wait is None:
                     raise
+                fault = {"attempt": attempt, "error": type(error).__name__, "wait_seconds": wait}
+                effects.note("aaa.llm.retried", fault)
             await self._sleep(wait)
             attempt += 1
 
@@ -130,7 +137,7 @@ class _View:
         self._edits: list[Edit] = list(parent._edits) if parent else []
         self._recorded: list[tuple[str, dict[str, Any]]] = []
 
-    def described(self, effects: Effects, prompt: Prepared) -> dict[str, Any]:
+    def described(self, effects: Effects, prompt: Prepared[Message]) -> dict[str, Any]:
         """What reproduces the prompt; edits are noted as the difference to those of the call before."""
         assert prompt.plan is not None
         removed, added = difference(self._edits, prompt.plan.edits)
@@ -156,6 +163,8 @@ class _View:
         for type_, data in recorded:
             if type_ == "aaa.context.summary":
                 self.fitter.book.add(msgspec.convert(data["record"], SummaryRecord))
+            elif type_ == "aaa.context.rejected":
+                self.fitter.book.keep((), None, data.get("digests", ()))
             elif type_ == "aaa.context.edited":
                 edits = after(edits, data["removed"], data["added"])
             elif type_ in ("aaa.llm.completed", "aaa.llm.failed") and data.get("sent"):
@@ -176,7 +185,7 @@ class _View:
         return None if any(name != "stored_summary" for name in applied) else anchor
 
 
-def _fitted(request: LLMRequest, prompt: Prepared) -> LLMRequest:
+def _fitted(request: LLMRequest, prompt: Prepared[Message]) -> LLMRequest:
     return msgspec.structs.replace(request, messages=tuple(prompt.messages))
 
 
@@ -191,8 +200,16 @@ def _completed(response: LLMResponse) -> dict[str, Any]:
     }
 
 
-def _charge(effects: Effects, rejected: Sequence[str], tokens_spent: int, cost: float) -> None:
-    """Record what was paid for summaries that were not used."""
-    if tokens_spent or cost:
-        data = {"rejected": list(rejected), "tokens_spent": tokens_spent, "cost": cost}
+def _note_rejected(
+    effects: Effects, rejected: Sequence[str], digests: Sequence[str], tokens_spent: int, cost: float
+) -> None:
+    """Record summaries that were not used, so that they are not paid for again, and what they cost."""
+    if digests or tokens_spent or cost:
+        data = {"rejected": list(rejected), "digests": list(digests), "tokens_spent": tokens_spent, "cost": cost}
         effects.note("aaa.context.rejected", data)
+
+
+def _pressure_after(overflow: ContextOverflowError) -> float:
+    """How deep to cut: to half, or to what the provider's own numbers ask for if that is less."""
+    limit, requested = overflow.limit or 0, overflow.requested or 0
+    return min(_OVERFLOW_PRESSURE, limit / requested) if 0 < limit < requested else _OVERFLOW_PRESSURE

@@ -38,6 +38,11 @@ class RetryPolicy(msgspec.Struct, frozen=True, kw_only=True):
         return wait
 
     def _is_transient(self, error: BaseException) -> bool:
-        if isinstance(error, TimeoutError | ConnectionError | asyncio.IncompleteReadError):
+        if getattr(error, "status_code", None) in self.statuses:
             return True
-        return getattr(error, "status_code", None) in self.statuses
+        cause: BaseException | None = error  # SDKs wrap a lost connection in an error of their own
+        while cause is not None:
+            if isinstance(cause, TimeoutError | ConnectionError | asyncio.IncompleteReadError):
+                return True
+            cause = cause.__cause__
+        return False

@@ -59,8 +59,14 @@ class LLMResponse(msgspec.Struct, frozen=True):
 
 
 class LLMClient(Protocol):
-    """What a model client offers."""
+    """What a model client offers. One that fills in `LLMResponse.cost` says so by an attribute `knows_cost = True`."""
 
     async def complete(self, request: LLMRequest) -> LLMResponse:
-        """Send `request` and return the whole reply."""
+        """Send `request` and return the whole reply.
+
+        Raises:
+            ContextOverflowError: the provider refused the prompt as too large; it is prepared once more and sent again.
+            anything else: retried if it is a time-out, a lost connection (also as a cause), or has a `status_code` that
+                passes; its `retry_after` (seconds) is waited for.
+        """
         ...

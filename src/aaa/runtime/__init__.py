@@ -12,6 +12,7 @@ from aaa.runtime.events import Event, event_from_json, event_to_json
 from aaa.runtime.handle import RunHandle
 from aaa.runtime.outcome import Outcome
 from aaa.runtime.program import Algorithm
+from aaa.runtime.prompts import prompt_at
 from aaa.runtime.run import Run
 from aaa.runtime.store import EventStore, RunInfo
 from aaa.runtime.stores import MemoryEventStore, SQLiteEventStore
@@ -33,4 +34,5 @@ __all__ = [
     "drive",
     "event_from_json",
     "event_to_json",
+    "prompt_at",
 ]

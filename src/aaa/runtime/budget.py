@@ -24,18 +24,23 @@ class Budget(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     max_tokens: int | None = None
     max_cost: float | None = None
     max_steps: int | None = None
-    deadline: float | None = None
+    deadline: float | datetime | None = None
 
     def __post_init__(self) -> None:
         for name in ("max_tokens", "max_cost", "max_steps"):
             limit = getattr(self, name)
             if limit is not None and not limit > 0:
                 raise ValueError(f"{name} must be above 0, got {limit}")
-        deadline: object = self.deadline
+        deadline = self.deadline
         if isinstance(deadline, datetime):
             if deadline.tzinfo is None:
                 raise ValueError("deadline must have a time zone")
             msgspec.structs.force_setattr(self, "deadline", deadline.timestamp())
+
+    @property
+    def ends_at(self) -> float | None:
+        """The deadline in seconds since 1970, UTC."""
+        return self.deadline.timestamp() if isinstance(self.deadline, datetime) else self.deadline
 
     def exceeded_by(self, spent: "Spent") -> str | None:
         """Which limit is used up, in words with both numbers; None if none is."""

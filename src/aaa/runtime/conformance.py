@@ -242,7 +242,13 @@ async def the_status_follows_the_last_event(store: EventStore) -> None:
     """A listing must not need the logs."""
     epoch = await _started(store)
     _expect(await _statuses(store), ["running"])
-    steps = (("aaa.run.waiting", "waiting"), ("aaa.run.received", "running"), ("aaa.run.completed", "out_of_turns"))
+    steps = (
+        ("aaa.run.waiting", "waiting"),
+        ("aaa.run.received", "waiting"),
+        ("aaa.step.completed", "running"),
+        ("aaa.run.completed", "out_of_turns"),
+        ("aaa.run.cancel_requested", "out_of_turns"),
+    )
     for seq, (type, status) in enumerate(steps, 1):
         await store.append("run", seq, epoch, [_event(str(seq), type, status=status)])
         _expect(await _statuses(store), [status])

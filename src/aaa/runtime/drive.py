@@ -14,7 +14,7 @@ from typing import Any
 
 import msgspec
 
-from aaa.errors import NonDeterminismError, OutOfTurnsError
+from aaa.errors import NonDeterminismError, OutOfTurnsError, error_data
 from aaa.runtime.budget import Budget, Spent
 from aaa.runtime.events import Event
 from aaa.runtime.log import RunLog, new_event
@@ -86,7 +86,7 @@ class _Driver:
         self.parent = parent
         budget = msgspec.convert(started.data.get("budget") or {}, Budget)
         self.limits: list[tuple[Budget, Spent]] = [*(parent.limits if parent else ()), (budget, log.spent)]
-        self.deadline = min((b.deadline for b, _ in self.limits if b.deadline is not None), default=None)
+        self.deadline = min((b.ends_at for b, _ in self.limits if b.ends_at is not None), default=None)
 
     @property
     def is_cancelled(self) -> bool:
@@ -160,14 +160,15 @@ class _Driver:
             await run.stop()
         if self.log.failure is not None:
             raise self.log.failure
-        error = None if problem is None else {"type": type(problem).__name__, "message": str(problem)}
+        error = None if problem is None else error_data(problem)
         data: dict[str, Any] = {"status": status, "value": value, "error": error, "spent": _plain(self.log.spent)}
         try:
             event = self.log.new("aaa.run.completed", data)
         except (TypeError, ValueError) as unfit:
             error = {"type": type(unfit).__name__, "message": f"the result is no JSON: {unfit}"}
             event = self.log.new("aaa.run.completed", data | {"status": "failed", "value": None, "error": error})
-        await self.log.write_event(event)
+        await self.log.write_last(event)
+        self.program.started.pop(self.log.run_id, None)
         return Outcome.of(event)
 
     def _require_all_visited(self, requested: str, cause: BaseException | None) -> None:

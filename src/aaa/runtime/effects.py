@@ -8,7 +8,7 @@ nothing is recorded                requested, done, completed
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any
 
-from aaa.errors import EffectError, NonDeterminismError, StoreError, UnavailableError
+from aaa.errors import EffectError, NonDeterminismError, StoreError, UnavailableError, error_data
 from aaa.messages import Message
 from aaa.runtime.conversations import Placed
 from aaa.runtime.events import Event
@@ -77,7 +77,7 @@ async def perform(
         log.fail(error)  # nothing is to be recorded: the run stops here, and is resumed later
         raise
     except Exception as error:  # noqa: BLE001 - recorded here, and raised into the algorithm by `usable`
-        result = _ending(log, kind, context, {"error": {"type": type(error).__name__, "message": str(error)}})
+        result = _ending(log, kind, context, {"error": error_data(error)})
     return usable(context, log.note_event(result))
 
 

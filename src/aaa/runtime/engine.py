@@ -2,11 +2,12 @@
 
 import logging
 from collections.abc import Awaitable, Callable, Iterable
-from typing import Any
+from typing import Any, get_args
 from uuid import uuid4
 
 import msgspec
 
+from aaa.errors import StoreError
 from aaa.messages import Handler
 from aaa.runtime.budget import Budget
 from aaa.runtime.dispatch import Dispatcher, LocalDispatcher
@@ -14,7 +15,7 @@ from aaa.runtime.drive import drive, started_event
 from aaa.runtime.events import Event
 from aaa.runtime.handle import RunHandle
 from aaa.runtime.log import Redact
-from aaa.runtime.outcome import Outcome
+from aaa.runtime.outcome import Outcome, Status
 from aaa.runtime.program import Algorithm, Program, name_of, require_same_run
 from aaa.runtime.store import EventStore
 from aaa.runtime.stores import MemoryEventStore
@@ -23,7 +24,7 @@ __all__ = ["Engine"]
 
 _log = logging.getLogger("aaa.runtime")
 _AFTER_ALL = 2**62  # a read after it returns nothing, and says if there is no such run
-_FINAL = ("done", "failed", "cancelled", "out_of_turns", "out_of_budget", "past_deadline")
+_FINAL = get_args(Status)
 
 
 class Engine:
@@ -81,7 +82,9 @@ class Engine:
             RunError: the existing run has another algorithm or another input.
             ValueError: a `max_cost` that could not be kept, since no price is known.
         """
-        run_id = run_id or uuid4().hex
+        if run_id == "":
+            raise ValueError("run_id must not be empty")
+        run_id = uuid4().hex if run_id is None else run_id
         started = started_event(self.program, algorithm, input, budget)
         if await self.store.submit(run_id, started):
             self._tell(msgspec.structs.replace(started, run_id=run_id, seq=1))
@@ -119,12 +122,24 @@ class Engine:
         for info in await self.store.runs():
             if info.status in _FINAL:
                 continue
-            started = (await self.store.read(info.run_id))[0]
-            if started.data.get("parent") is None:
-                if started.data["algorithm"] not in self.program.algorithms:
-                    _log.warning("run %s is one of %s, not known here", info.run_id, started.data["algorithm"])
+            if await self._is_top_level(info.run_id):
                 handles.append(await self.resume(info.run_id))
         return handles
+
+    async def _is_top_level(self, run_id: str) -> bool:
+        """Whether the run is no child. One whose log cannot be read is taken for one, and says so when it is driven."""
+        try:
+            started = (await self.store.read(run_id))[0]
+        except StoreError as error:
+            _log.error("run %s cannot be read: %s", run_id, type(error).__name__)
+            return True
+        if started.data.get("parent") is None and started.data["algorithm"] not in self.program.algorithms:
+            _log.warning("run %s is one of %s, not known here", run_id, started.data["algorithm"])
+        return started.data.get("parent") is None
+
+    def handle(self, run_id: str) -> RunHandle:
+        """A run to look at, cancel or send to, without driving it here."""
+        return RunHandle(self.program, self.dispatcher, run_id)
 
     async def delete_run(self, run_id: str) -> bool:
         """Delete a run and its children, with all they hold; False if there is none. A run under way is stopped."""

@@ -2,21 +2,23 @@
 
 | type | says | data |
 |---|---|---|
-| aaa.run.started | a run was asked for | algorithm, version, input, budget, config |
-| aaa.llm.requested | a model is about to be called | key, conv {prev, keep, delta}, model, params |
-| aaa.llm.completed | it replied | key, message, usage, cost, finish_reason; context if the prompt was compacted |
-| aaa.llm.failed | it did not | key, error {type, message} |
-| aaa.tool.requested | a tool is about to run | key, call |
+| aaa.run.started | a run was asked for | algorithm, version, input, config, budget, parent |
+| aaa.llm.requested | a model is about to be called | key, conv {prev, delta, digest, length}, model, params |
+| aaa.llm.retried | a try failed and another follows | key, attempt, error, wait_seconds |
+| aaa.llm.completed | it replied | key, message, usage, model, cost, finish_reason; by a policy sent, tokens, context |
+| aaa.llm.failed | it did not | key, error {type, message}; with a policy as above |
+| aaa.tool.requested | a tool is about to run | key, call {id, name, arguments, digest} |
 | aaa.tool.completed | it returned | key, content |
 | aaa.tool.failed | it did not, and the model is told | key, content, error |
 | aaa.step.requested, .completed, .failed | any other recorded effect | key, name, value or error |
+| aaa.child.requested, .completed, .failed | a run of this run | key, name, run_id, input; outcome, spent |
 | aaa.context.summary | a summary was written | key, record, tokens_spent, cost |
-| aaa.context.rejected | a summary was paid for and not used | key, rejected, tokens_spent, cost |
-| aaa.context.edited | the edits in force changed | key, added, removed |
+| aaa.context.rejected | one was not used | key, rejected, digests, tokens_spent, cost |
+| aaa.context.edited | the edits of the prompt changed | key, removed, added |
 | aaa.run.waiting | the run waits | key, name, wake_at |
 | aaa.run.received | somebody sent it something | name, data |
 | aaa.run.cancel_requested | somebody wants it ended | |
-| aaa.run.completed | it ended | status, value, error |
+| aaa.run.completed | it ended | status, value, error, spent |
 
 `version` is that of the data's shape; old ones always load. Times are seconds since 1970, UTC.
 """

@@ -51,7 +51,7 @@ class RunHandle:
         """Append from outside: through the run's own log if it is driven here, else after whatever is there."""
         event = new_event(type, data, self._program.redact)
         log = self._program.live.get(self.run_id)
-        if log is not None and log.failure is None:
+        if log is not None and log.is_open:
             await log.write_event(event)
         else:
             await self._append_to_store(event)

@@ -59,6 +59,7 @@ class RunLog:
         self.visited: set[str] = set()
         self.failure: Exception | None = None
         self.is_cancel_requested = False
+        self._is_sealed = False
         self.on_cancel: Callable[[], object] | None = None
         self.changed = asyncio.Event()
         self._store = store
@@ -86,7 +87,11 @@ class RunLog:
         return next((key for key in self.recorded if key not in self.visited and not key.startswith("version:")), None)
 
     def new(self, type: str, data: Mapping[str, Any]) -> Event:
-        """An event for `note_event`; see `new_event`."""
+        """An event as this log will hold it, not appended yet.
+
+        Raises:
+            TypeError, ValueError: the data are not JSON.
+        """
         return new_event(type, data, self._redact)
 
     def note(self, type: str, data: Mapping[str, Any]) -> Event:
@@ -118,6 +123,17 @@ class RunLog:
         await self.flush()
         return event
 
+    async def write_last(self, event: Event) -> None:
+        """`write_event` for the run's end: from now on the log takes nothing."""
+        self._add(event)
+        self._is_sealed = True
+        await self.flush()
+
+    @property
+    def is_open(self) -> bool:
+        """Whether events can still be appended through this log."""
+        return self.failure is None and not self._is_sealed
+
     def fail(self, error: Exception) -> None:
         """Take nothing more: whatever comes raises `error`. The first failure stays."""
         if self.failure is None:
@@ -127,6 +143,8 @@ class RunLog:
     async def flush(self) -> None:
         """Append what is pending."""
         async with self._lock:
+            if self.failure is not None:
+                raise self.failure  # what waited for the lock was not stored
             while self._pending:
                 await self._append(self._pending[:])
 
@@ -149,6 +167,8 @@ class RunLog:
     def _add(self, event: Event) -> None:
         if self.failure is not None:
             raise self.failure
+        if self._is_sealed:
+            raise RunError(f"run {self.run_id!r} has ended")
         self._pending.append(event)
         self.spent.fold(event)
 

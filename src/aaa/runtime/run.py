@@ -327,8 +327,8 @@ class Run:
             exceeded = budget.exceeded_by(spent)
             if exceeded:
                 raise RunStop("out_of_budget", exceeded)
-            if budget.deadline is not None and time.time() >= budget.deadline:
-                raise RunStop("past_deadline", f"the deadline was {budget.deadline:.3f}")
+            if budget.ends_at is not None and time.time() >= budget.ends_at:
+                raise RunStop("past_deadline", f"the deadline was {budget.ends_at:.3f}")
 
 
 def _asked(call: ToolCall) -> dict[str, Any]:

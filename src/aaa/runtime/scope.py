@@ -53,7 +53,18 @@ current_scope: ContextVar[tuple[str, Scope] | None] = ContextVar("aaa_scope", de
 def is_recorded_from(keys: Iterable[str], scope: Scope) -> bool:
     """Whether any of `keys` stands at the place that `scope` has come to, or after it: the run has passed there."""
     here = _numbers(scope.peek())
-    return any(_numbers(key) >= here for key in keys if key[:1].isdigit())
+    return any(_is_behind(here, _numbers(key)) for key in keys if key[:1].isdigit())
+
+
+def _is_behind(here: tuple[int, ...], key: tuple[int, ...]) -> bool:
+    """Whether `key` is at or after `here` in its line, in one around it, or in a branch off these.
+
+    One in a parallel branch is not. Effects stand at even places of a path, branches at odd ones.
+    """
+    for place, (mine, other) in enumerate(zip(here, key, strict=False)):
+        if mine != other:
+            return place % 2 == 0 and other > mine
+    return len(key) >= len(here)
 
 
 def _numbers(key: str) -> tuple[int, ...]:

@@ -21,7 +21,11 @@ __all__ = ["EventStore", "RunInfo", "settled"]
 
 
 class RunInfo(msgspec.Struct, frozen=True, kw_only=True):
-    """One run in a listing. `status` is "running", "waiting", or that of its `aaa.run.completed` event."""
+    """One run in a listing.
+
+    `status` is "running", "waiting" (its last event of its own is a wait; branches may be at work beside it), or that
+    of its `aaa.run.completed` event.
+    """
 
     run_id: str
     status: str

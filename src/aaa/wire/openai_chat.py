@@ -73,13 +73,15 @@ def message_to_dict(message: Message) -> Fields:
 def tool_from_dict(fields: Mapping[str, Any], *, index: int | None = None) -> ToolSpec:
     """Read a tool specification, wrapped in `{"type": "function", "function": …}` or bare.
 
+    A tool that the provider runs has no function: its type is its name, and all of it is kept.
+
     Raises:
         WireError: no object, no name, or parameters that are no object.
     """
     with _errors_at(index, "tool"):
         fields = _mapping(fields, "a tool")
-        inner = _mapping(fields.get("function") or fields, "the function of a tool")
-        name = inner.get("name")
+        inner = _mapping(fields.get("function") or fields.get("custom") or fields, "the function of a tool")
+        name = inner.get("name") or (fields.get("type") if fields.get("type") != "function" else None)
         if not isinstance(name, str) or not name:
             raise WireError("a tool needs a name (a non-empty string)")
         parameters = _mapping(inner.get("parameters") or {}, "the parameters of a tool")

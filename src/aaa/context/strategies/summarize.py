@@ -12,9 +12,8 @@ from aaa.messages import LLMClient, Message
 
 __all__ = ["Summarize", "guessed", "place_summary"]
 
-_IDENTIFIER_TOKENS = (
-    800  # at most, and 6 % of the budget: more costs more than it saves (measured on recorded sessions)
-)
+# At most, and 6 % of the budget: more costs more than it saves (measured on recorded sessions).
+_IDENTIFIER_TOKENS = 800
 
 
 class Summarize:
@@ -46,18 +45,32 @@ class Summarize:
         self.keep_tokens_ratio = keep_tokens_ratio
         self.chunk_tokens = chunk_tokens
         self.max_summary_tokens = max_summary_tokens
+        self._client = client if summarize is None else None
         self._summarize = summarize
-        self.use(client, model)
+        if summarize is None and client is not None:
+            self._summarize = model_summarizer(client, model, max_summary_tokens)
 
     @property
     def has_summarizer(self) -> bool:
         """Whether there is anything to write summaries with."""
         return self._summarize is not None
 
-    def use(self, client: LLMClient | None, model: str | None) -> None:
-        """Write summaries with `client` unless there is a way already."""
-        if self._summarize is None and client is not None:
-            self._summarize = model_summarizer(client, model, self.max_summary_tokens)
+    @property
+    def knows_cost(self) -> bool:
+        """Whether what a summary costs is told; of a function it is not known."""
+        return bool(getattr(self._client, "knows_cost", False))
+
+    def using(self, client: LLMClient | None, model: str | None) -> "Summarize":
+        """This strategy, or one like it that writes with `client` if this one has nothing to write with."""
+        if self._summarize is not None or client is None:
+            return self
+        return Summarize(
+            client,
+            model,
+            keep_tokens_ratio=self.keep_tokens_ratio,
+            chunk_tokens=self.chunk_tokens,
+            max_summary_tokens=self.max_summary_tokens,
+        )
 
     async def apply(self, work: Work) -> None:
         """Ask for a summary of what comes before the tail; it takes its place once it is written and checked."""

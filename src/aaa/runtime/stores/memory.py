@@ -72,7 +72,7 @@ class MemoryEventStore:
             raise ConflictError(run_id, expected_seq=expected_seq, head=run.head, epoch=epoch, current_epoch=run.epoch)
         if rows:
             run.log.extend((run.epoch, row) for row in rows)
-            run.status = status_after(events)
+            run.status = status_after(events) or run.status
             run.updated_at = rows[-1].at
             self._bell.ring([run_id])
         return run.head

@@ -22,7 +22,7 @@ from aaa.runtime.stores.following import Bell, follow
 from aaa.runtime.stores.lock import DriveLock
 from aaa.runtime.stores.reading import Reader
 from aaa.runtime.stores.schema import Connect, connect, open_database
-from aaa.runtime.stores.status import RUNNING, status_after
+from aaa.runtime.stores.status import status_after
 from aaa.runtime.stores.writer import Writer
 from aaa.runtime.stores.writing import append_rows, claim_run, delete_run, submit_run
 
@@ -98,7 +98,7 @@ class SQLiteEventStore:
     async def append(self, run_id: str, expected_seq: int, epoch: int | None, events: Sequence[Event]) -> int:
         """See `EventStore.append`."""
         rows = [encode_event(event) for event in events]
-        status = status_after(events) if rows else RUNNING
+        status = status_after(events)
         if epoch is not None:
             self._drive()
         work = partial(append_rows, run_id=run_id, expected_seq=expected_seq, epoch=epoch, rows=rows, status=status)
@@ -118,7 +118,7 @@ class SQLiteEventStore:
         return await self._reader.runs(status)
 
     async def delete(self, run_id: str) -> bool:
-        """See `EventStore.delete`. What the deleted pages held is overwritten."""
+        """See `EventStore.delete`. What the pages held is overwritten; the write-ahead log lets go of it at `close`."""
         return await self._writer.run(run_id, partial(delete_run, run_id=run_id))
 
     async def close(self) -> None:

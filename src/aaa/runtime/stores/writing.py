@@ -48,7 +48,7 @@ def append_rows(
     *,
     epoch: int | None,
     rows: Sequence[Row],
-    status: str,
+    status: str | None,
 ) -> int:
     """Add the rows if head and epoch are as expected, and return the new head."""
     head, current_epoch = _position(connection, run_id)
@@ -58,7 +58,7 @@ def append_rows(
         return head
     _insert(connection, run_id, head + 1, current_epoch, rows)
     connection.execute(
-        "UPDATE runs SET head = ?, status = ?, updated_at = ? WHERE run_id = ?",
+        "UPDATE runs SET head = ?, status = COALESCE(?, status), updated_at = ? WHERE run_id = ?",
         (head + len(rows), status, rows[-1].at, run_id),
     )
     return head + len(rows)
