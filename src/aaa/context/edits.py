@@ -18,10 +18,7 @@ from aaa.context.markers import marked, marker
 from aaa.context.transcript import Transcript
 from aaa.messages import Message, with_extra_of
 
-__all__ = ["MARKED", "Edit", "Item", "pinned_in", "render"]
-
-MARKED = ("drop_oldest", "floor")
-"""Strategies whose drops are told of by one marker, where the first of them was."""
+__all__ = ["Edit", "Item", "pinned_in", "render"]
 
 
 class Edit(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -30,8 +27,8 @@ class Edit(msgspec.Struct, frozen=True, omit_defaults=True):
     | action | means |
     |---|---|
     | replace | `replacement` stands for the message at `index`, with the extra keys that one has |
-    | drop | the message at `index` is left out |
-    | insert | `replacement` follows the message at `index` (-1: stands first) |
+    | drop | the message at `index` is left out; of those `marked` one marker tells, where the first of them was |
+    | insert | `replacement` follows the message at `index` (-1: stands first), where `place` says |
     | summarize | `replacement` stands for [index, stop) but for `kept`; `digest` is that of the first `stop` messages |
 
     Units: `tokens_before` and `tokens_after` are raw tokens of what is replaced and of what stands for it.
@@ -42,6 +39,8 @@ class Edit(msgspec.Struct, frozen=True, omit_defaults=True):
     strategy: str
     digest: str = ""
     occurrence: int = 0
+    marked: bool = False
+    place: Literal["", "before summary", "after marker"] = ""
     stop: int = 0
     kept: tuple[int, ...] = ()
     tokens_before: int = 0
@@ -67,18 +66,27 @@ def render(transcript: Transcript, edits: Sequence[Edit], length: int | None = N
     for edit in edits:
         if edit.action == "insert":
             inserts[edit.index].append(edit)
-    dropped = [edit for edit in changed.values() if edit.action == "drop" and edit.strategy in MARKED]
+    dropped = [edit for edit in changed.values() if edit.marked]
     marker_at = min((edit.index for edit in dropped), default=-2)
     items: list[Item] = []
+    waiting: list[Edit] = []  # what follows the marker
     for index in _shown(summary, length):
         if index == marker_at:
-            items.append(_marker(transcript, dropped))
+            items += [_marker(transcript, dropped), *map(_written, waiting)]
         if index >= 0:
             items += _kept(transcript, index, changed.get(index))
+        here = inserts[index]
+        items += [_written(edit) for edit in here if edit.place == "before summary"]
         if summary is not None and index == summary.index - 1 and summary.replacement is not None:
-            items.append(Item(summary.replacement, None, summary.tokens_after, summary.strategy))
-        items += [Item(e.replacement, None, e.tokens_after, e.strategy) for e in inserts[index] if e.replacement]
+            items.append(_written(summary))
+        items += [_written(edit) for edit in here if edit.place == ""]
+        waiting = [edit for edit in here if edit.place == "after marker"] or waiting
     return items
+
+
+def _written(edit: Edit) -> Item:
+    assert edit.replacement is not None, "what is inserted is a message"
+    return Item(edit.replacement, None, edit.tokens_after, edit.strategy)
 
 
 def _shown(summary: Edit | None, length: int) -> Iterable[int]:
@@ -98,7 +106,7 @@ def _kept(transcript: Transcript, index: int, edit: Edit | None) -> list[Item]:
 
 def _marker(transcript: Transcript, dropped: Sequence[Edit]) -> Item:
     written = marker(sum(marked(transcript[edit.index]) for edit in dropped))
-    return Item(written, None, transcript.count_message(written), MARKED[0])
+    return Item(written, None, transcript.count_message(written), dropped[0].strategy)
 
 
 def pinned_in(messages: Sequence[Message], start: int, stop: int) -> list[int]:

@@ -11,6 +11,7 @@ plain data and can be saved; another process goes on with the same bytes.
 import json
 import re
 from collections.abc import Callable, Mapping, Sequence
+from math import isfinite
 from typing import Any, cast
 
 import msgspec
@@ -62,6 +63,8 @@ class FitterState(msgspec.Struct, frozen=True):
             state = msgspec.convert(_mapped(json.loads(text), _show_surrogates), cls)
         except (ValueError, RecursionError) as error:
             raise StateError(f"saved state of {len(text):,} characters cannot be read: {error}") from error
+        if any(not (isfinite(ratio) and ratio > 0) for _, ratio in state.ratios):
+            raise StateError(f"saved state has ratios that are not above 0 and finite: {[r for _, r in state.ratios]}")
         if state.version != _VERSION:
             raise StateError(f"saved state has version {state.version}; this release reads version {_VERSION}")
         return state
@@ -136,7 +139,7 @@ class PromptFitter:
             return
         self.observe(sent.model, sent.raw, reported)
         if sent.length:
-            self._anchor = msgspec.structs.replace(sent, reported=reported)
+            self._anchor = msgspec.structs.replace(sent, reported=self.believed(sent.raw, reported))
 
     @property
     def sent(self) -> Anchor | None:
@@ -147,6 +150,11 @@ class PromptFitter:
         """Be as after the fit that sent `sent`, with these edits and this anchor; `observe` was told the usage."""
         self.book.keep((), edits if self.policy.sticky else None)
         self._sent, self._anchor = sent, anchor
+
+    def believed(self, raw_tokens: int, reported: int) -> int:
+        """What is taken for the size of a prompt: the report, within the bounds of the calibration."""
+        low, high = self.counter.bounds if isinstance(self.counter, CalibratedCounter) else (0.4, 3.0)
+        return round(min(max(reported, low * raw_tokens), high * raw_tokens))
 
     def observe(self, model: str | None, raw_tokens: int, reported: int) -> None:
         """Learn from a count without a prompt to go with it."""

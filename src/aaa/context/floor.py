@@ -9,6 +9,7 @@ Groups are dropped only where that can be enough, so that no user's word goes fo
 
 from collections.abc import Iterator
 
+from aaa.context.edits import pinned_in
 from aaa.context.invariants import is_lawful
 from aaa.context.markers import marker
 from aaa.context.shorten import shortened
@@ -67,7 +68,8 @@ def _clear_before(work: Work, stop: int) -> int:
 
 def _dropping_is_enough(work: Work, limit: int) -> bool:
     start = work.tail_of(1)
-    left = [m for index, m in enumerate(work.messages) if index >= start or work.is_protected(index)]
+    pinned = pinned_in(work.messages, work.head, start)
+    left = [*work.messages[: work.head], *(work.messages[index] for index in pinned), *work.messages[start:]]
     return work.size_of([*left, marker(1000)]) <= limit
 
 

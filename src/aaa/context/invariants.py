@@ -2,10 +2,11 @@
 
 from collections.abc import Sequence
 
+from aaa.context.edits import Item, render
 from aaa.context.work import Work
 from aaa.messages import Message, pair
 
-__all__ = ["is_lawful"]
+__all__ = ["is_faithful", "is_lawful"]
 
 
 def is_lawful(work: Work) -> bool:
@@ -17,6 +18,15 @@ def is_lawful(work: Work) -> bool:
     if any(item.message is not message for item, message in zip(items, head, strict=False)):
         return False
     return _keeps_pinned(work) and _keeps_pairs(work)
+
+
+def is_faithful(work: Work, before: Sequence[Item]) -> bool:
+    """Whether the edits of this prompt give this prompt, and the summary is the one that stood in `before`."""
+    written = [item.message for item in before if item.source is None and item.message.kind == "summary"]
+    there = {id(message) for message in work.messages}
+    if any(id(message) not in there for message in written):
+        return False
+    return [item.message for item in render(work.transcript, work.edits(), work.length)] == work.messages
 
 
 def _keeps_pinned(work: Work) -> bool:

@@ -9,8 +9,9 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from aaa.context.edits import MARKED, Edit, Item
+from aaa.context.edits import Edit, Item
 from aaa.context.groups import is_pinned
+from aaa.context.markers import is_marker
 from aaa.context.summaries import SummaryRecord
 from aaa.context.transcript import Transcript
 from aaa.messages import with_extra_of
@@ -23,11 +24,14 @@ def edits_of(
     length: int,
     items: Sequence[Item],
     record: SummaryRecord | None,
-    dropped_by: Mapping[int, str],
+    drops: Mapping[int, Edit],
 ) -> tuple[Edit, ...]:
-    """What makes `items` out of the first `length` messages, in order. Cost: O(messages)."""
+    """What makes `items` out of the first `length` messages, in order; `drops` tells who dropped what.
+
+    Cost: O(messages).
+    """
     summary = [] if record is None else [_summary_of(transcript, items, record)]
-    changes = _changes(transcript, length, items, summary, dropped_by)
+    changes = _changes(transcript, length, items, summary, drops)
     named = [_named(edit, transcript) for edit in (*changes, *_inserts(items))]
     return tuple(sorted([*summary, *named], key=lambda edit: edit.index))
 
@@ -54,39 +58,66 @@ def summary_edit(transcript: Transcript, record: SummaryRecord, kept: Sequence[i
 
 
 def _is_written_summary(item: Item) -> bool:
-    return item.source is None and item.message.kind == "summary"
+    return item.source is None and item.message.kind == "summary" and item.strategy == "summarize"
+
+
+def _is_written_marker(item: Item) -> bool:
+    return item.source is None and is_marker(item.message) and item.message.kind == "marker"
 
 
 def _changes(
-    transcript: Transcript, length: int, items: Sequence[Item], summary: Sequence[Edit], dropped_by: Mapping[int, str]
+    transcript: Transcript, length: int, items: Sequence[Item], summary: Sequence[Edit], drops: Mapping[int, Edit]
 ) -> list[Edit]:
     kept = {item.source: item for item in items}
     covered = range(summary[0].index, summary[0].stop) if summary else range(0)
     inside = sorted(source for source in kept if source is not None and source in covered)
+    told_by = next((item.strategy for item in items if _is_written_marker(item)), None)
     edits: list[Edit] = []
     for index in (*range(covered.start), *inside, *range(covered.stop, length)):
         item = kept.get(index)
-        before = transcript.tokens(index, index + 1)
         if item is None:
-            edits.append(Edit("drop", index, dropped_by.get(index, ""), tokens_before=before))
+            edits.append(_drop(transcript, index, drops.get(index), told_by))
         elif item.message is not transcript[index]:
-            new = with_extra_of(item.message, None)
+            before, new = transcript.tokens(index, index + 1), with_extra_of(item.message, None)
             edits.append(
                 Edit("replace", index, item.strategy, tokens_before=before, tokens_after=item.raw, replacement=new)
             )
     return edits
 
 
+def _drop(transcript: Transcript, index: int, known: Edit | None, told_by: str | None) -> Edit:
+    """A drop; it is told of if there is a marker and it was told of before, or goes with what that marker tells of."""
+    strategy = known.strategy if known else ""
+    marked = told_by is not None and ((known is not None and known.marked) or strategy == told_by)
+    return Edit("drop", index, strategy, marked=marked, tokens_before=transcript.tokens(index, index + 1))
+
+
 def _inserts(items: Sequence[Item]) -> list[Edit]:
     """What strategies wrote, but for summary and marker, which belong to the edits that they tell of."""
     edits: list[Edit] = []
-    anchor = -1
-    for item in items:
+    anchor, place = -1, ""
+    for position, item in enumerate(items):
         if item.source is not None:
-            anchor = item.source
-        elif item.message.kind not in ("summary", "marker"):
-            edits.append(Edit("insert", anchor, item.strategy, tokens_after=item.raw, replacement=item.message))
+            anchor, place = item.source, ""
+        elif _is_written_marker(item):
+            place = "after marker"
+        elif not _is_written_summary(item):
+            is_early = not place and _is_before_summary(items, position)
+            where = "before summary" if is_early else place
+            edits.append(
+                Edit("insert", anchor, item.strategy, place=where, tokens_after=item.raw, replacement=item.message)
+            )
     return edits
+
+
+def _is_before_summary(items: Sequence[Item], position: int) -> bool:
+    """Whether only what we or strategies wrote stands between the item and the summary behind it."""
+    for item in items[position:]:
+        if item.source is not None:
+            return False
+        if _is_written_summary(item):
+            return True
+    return False
 
 
 def _named(edit: Edit, transcript: Transcript) -> Edit:
@@ -108,7 +139,7 @@ def in_force(edits: Iterable[Edit], transcript: Transcript, length: int) -> list
         if edit.action == "summarize":  # kept only to say that the summary itself is left out
             found += [edit] if edit.stop <= length and transcript.digest(edit.stop) == edit.digest else []
             continue
-        if edit.index < 0 or (edit.index < length and transcript.message_digest(edit.index) == edit.digest):
+        if edit.index < 0 or (edit.index < length and _is_at(transcript, edit)):
             found.append(edit)
             continue
         positions = positions or _positions(transcript, length)
@@ -118,40 +149,56 @@ def in_force(edits: Iterable[Edit], transcript: Transcript, length: int) -> list
     return [edit for edit in found if _may_apply(edit, transcript)]
 
 
+def _may_apply(edit: Edit, transcript: Transcript) -> bool:
+    if edit.action in ("insert", "summarize"):
+        return True
+    return edit.index >= transcript.head and not is_pinned(transcript[edit.index])
+
+
+def _is_at(transcript: Transcript, edit: Edit) -> bool:
+    name = (transcript.message_digest(edit.index), transcript.occurrence(edit.index))
+    return name == (edit.digest, edit.occurrence)
+
+
 def with_calls(edits: Sequence[Edit], transcript: Transcript, length: int) -> list[Edit]:
     """The edits, and drops of results whose call is gone; drops of results whose call is there are void.
 
-    Cost: O(edits, messages after the first one that is gone).
+    A call whose result is pinned comes back. Cost: O(edits, messages after the first one that is gone).
     """
     summary = next((edit for edit in edits if edit.action == "summarize"), None)
-    dropped = {edit.index: edit for edit in edits if edit.action == "drop"}
-    covered = range(summary.index, summary.stop) if summary else range(0)
-    kept = set(summary.kept) if summary else set[int]()
-    first = min([*dropped, covered.stop if summary else length])
-    late: list[Edit] = []
-    for index in range(first, length):
-        call = transcript.call_of(index)
-        if call is None:
-            continue
-        is_gone = call in dropped or (call in covered and call not in kept)
-        if is_gone and index not in dropped and index not in covered:
-            dropped[index] = _named(_late_drop(transcript, index, dropped.get(call)), transcript)
-            late.append(dropped[index])
-        elif not is_gone and dropped.pop(index, None) is not None:
-            continue
-    keep = [edit for edit in edits if edit.action != "drop" or edit.index in dropped]
-    return sorted([*keep, *late], key=lambda edit: edit.index) if late else keep
+    drops = {edit.index: edit for edit in edits if edit.action == "drop"}
+    covered = set(range(summary.index, summary.stop)) - set(summary.kept) if summary else set[int]()
+    first = min([*drops, summary.stop if summary else length])
+    pairs = [(i, call) for i in range(first, length) if (call := transcript.call_of(i)) is not None]
+    _revive({call for i, call in pairs if is_pinned(transcript[i])}, transcript, drops, covered)
+    for index, call in pairs:
+        is_gone = call in drops or call in covered
+        if is_gone and index not in drops and index not in covered:
+            drops[index] = _late_drop(transcript, index, drops.get(call))
+        elif not is_gone:
+            drops.pop(index, None)
+    others = [edit for edit in edits if edit.action != "drop"]
+    if summary is not None:
+        kept = sorted(set(range(summary.index, summary.stop)) - covered)
+        others[others.index(summary)] = replace(summary, kept=tuple(kept))
+    return sorted([*others, *drops.values()], key=lambda edit: edit.index)
+
+
+def _revive(calls: set[int], transcript: Transcript, drops: dict[int, Edit], covered: set[int]) -> None:
+    """Take messages with these calls, and their results, out of what is gone."""
+    gone = calls & (covered | drops.keys())
+    if gone:
+        back = gone | {index for index in (*covered, *drops) if transcript.call_of(index) in gone}
+        covered -= back
+        for index in back:
+            drops.pop(index, None)
 
 
 def _late_drop(transcript: Transcript, index: int, with_call: Edit | None) -> Edit:
-    strategy = with_call.strategy if with_call else MARKED[0]
-    return Edit("drop", index, strategy, tokens_before=transcript.tokens(index, index + 1))
-
-
-def _may_apply(edit: Edit, transcript: Transcript) -> bool:
-    return edit.action in ("insert", "summarize") or (
-        edit.index >= transcript.head and not is_pinned(transcript[edit.index])
-    )
+    strategy = with_call.strategy if with_call else "summarize"
+    marked = with_call.marked if with_call else True
+    before = transcript.tokens(index, index + 1)
+    return _named(Edit("drop", index, strategy, marked=marked, tokens_before=before), transcript)
 
 
 def _positions(transcript: Transcript, length: int) -> dict[tuple[str, int], int]:

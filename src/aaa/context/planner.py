@@ -15,11 +15,19 @@ from aaa.context.counters import Measure
 from aaa.context.driving import Steps
 from aaa.context.edits import Edit, Item, pinned_in, render
 from aaa.context.floor import reach_floor
-from aaa.context.invariants import is_lawful
+from aaa.context.groups import groups, is_pinned
+from aaa.context.invariants import is_faithful, is_lawful
 from aaa.context.ledger import in_force, summary_edit, with_calls
 from aaa.context.plan import Plan
 from aaa.context.settings import Settings
-from aaa.context.strategies import Strategy, SyncStrategy
+from aaa.context.strategies import (
+    ClearToolResults,
+    DropOldest,
+    Strategy,
+    Summarize,
+    SyncStrategy,
+    TruncateToolResults,
+)
 from aaa.context.strategies.summarize import guessed, place_summary
 from aaa.context.summaries import SummaryBook, SummaryRecord, summary_message
 from aaa.context.summarizing import PendingSummary, Written, write
@@ -28,6 +36,8 @@ from aaa.context.work import Work
 from aaa.errors import ContextFloorError
 
 __all__ = ["Planning"]
+
+_OURS = (TruncateToolResults, ClearToolResults, Summarize, DropOldest)
 
 
 class Planning:
@@ -107,7 +117,7 @@ class Planning:
         edits = [edit for edit in self.in_force if edit.action != "summarize"]
         if self.record is not None:
             record, message = self.record, summary_message(self.record)
-            kept = pinned_in(self.transcript, self.transcript.head, record.upto) if record.kept is None else record.kept
+            kept = _kept_beside(self.transcript, record)
             is_left_out = any(edit.digest == record.prefix_hash for edit in self.in_force if edit.action == "summarize")
             written = None if is_left_out else Item(message, None, self.measure.message(message))
             summary = summary_edit(self.transcript, record, kept, written)
@@ -128,7 +138,7 @@ class Planning:
             record=self.record,
         )
         work.rejected_digests = self.rejected
-        work.dropped_by.update((edit.index, edit.strategy) for edit in start if edit.action == "drop")
+        work.drops.update((edit.index, edit) for edit in start if edit.action == "drop")
         return work
 
     def _size_of(self, raw: int) -> int:
@@ -180,7 +190,7 @@ class Planning:
                 strategy.reduce(work)
             else:
                 yield strategy.apply(work)
-            if work.settle():
+            if work.items is not before:
                 self._check(work, strategy, before, names)
             if work.pending is not None:
                 pending, work.pending = work.pending, None
@@ -188,13 +198,13 @@ class Planning:
 
     def _check(self, work: Work, strategy: Strategy, before: Sequence[Item], names: int) -> None:
         """Undo what a strategy may not do: touch the head, or separate a call from its result."""
-        if is_lawful(work):
+        if is_lawful(work) and (type(strategy) in _OURS or is_faithful(work, before)):
             if len(work.applied) == names:
                 work.applied.append(strategy.name)
             return
         work.restore(before)
         del work.applied[names:]
-        work.rejected.append(f"{strategy.name}: changed the head or separated a call from its result")
+        work.rejected.append(f"{strategy.name}: undone, it changed head, pins, pairs, summary or order")
 
     def _take(self, work: Work, pending: PendingSummary, written: Written) -> None:
         """Put a written summary in place, or report why it is none."""
@@ -254,3 +264,17 @@ def _kept_raw(work: Work) -> int:
             break
         raw += item.raw
     return raw
+
+
+def _kept_beside(transcript: Transcript, record: SummaryRecord) -> list[int]:
+    """What stays beside a stored summary: what stayed when it was written, and groups with a message pinned since."""
+    pinned = pinned_in(transcript, transcript.head, record.upto)
+    if record.kept is None or not pinned:
+        return list(record.kept) if record.kept is not None else pinned
+    known = set(record.kept)
+    span = transcript[transcript.head : record.upto]
+    for start, stop in groups(span):
+        group = range(start + transcript.head, stop + transcript.head)
+        if any(is_pinned(transcript[index]) and index not in known for index in group):
+            known.update(group)
+    return sorted(known)

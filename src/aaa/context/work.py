@@ -55,7 +55,7 @@ class Work:
         self._items = list(items)
         self._messages = [item.message for item in items]
         self._settled = self._messages[:]  # as `_items` has them
-        self.dropped_by: dict[int, str] = {}
+        self.drops: dict[int, Edit] = {}
         self._groups: list[tuple[int, int]] | None = None
 
     @property
@@ -133,7 +133,7 @@ class Work:
         self._items = rematch(self._items, self._messages, self.count, self.strategy)
         for source in before - {item.source for item in self._items}:
             if source is not None:
-                self.dropped_by[source] = self.strategy
+                self.drops[source] = Edit("drop", source, self.strategy)
         self._settled = self._messages[:]
         self._groups = None
         return True
@@ -147,4 +147,4 @@ class Work:
 
     def edits(self) -> tuple[Edit, ...]:
         """What makes this prompt out of the transcript, in order. Cost: O(messages)."""
-        return edits_of(self.transcript, self.length, self.items, self.record, self.dropped_by)
+        return edits_of(self.transcript, self.length, self.items, self.record, self.drops)

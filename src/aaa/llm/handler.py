@@ -181,7 +181,7 @@ class _View:
         if reported > 0:
             self.fitter.observe(sent["model"], sent["raw"], reported)
             if sent["length"]:
-                return sent | {"reported": reported}
+                return sent | {"reported": self.fitter.believed(sent["raw"], reported)}
         return None if any(name != "stored_summary" for name in applied) else anchor
 
 

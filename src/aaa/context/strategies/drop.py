@@ -3,7 +3,6 @@
 from bisect import bisect_left
 from collections.abc import Sequence
 
-from aaa.context.edits import MARKED
 from aaa.context.markers import is_marker, marked, marker
 from aaa.context.summaries import is_summary
 from aaa.context.work import Work
@@ -18,7 +17,7 @@ class DropOldest:
     Never the head, the recent tail, pinned messages or a summary. Loses everything it drops.
     """
 
-    name = MARKED[0]
+    name = "drop_oldest"
 
     async def apply(self, work: Work) -> None:
         """Drop as few of the oldest groups as reach the target."""
