@@ -16,7 +16,7 @@ from aaa.context.summaries import SummaryRecord
 from aaa.context.transcript import Transcript
 from aaa.messages import with_extra_of
 
-__all__ = ["after", "difference", "edits_of", "in_force", "summary_edit", "with_calls"]
+__all__ = ["after", "difference", "edits_of", "in_force", "is_written_marker", "summary_edit", "with_calls"]
 
 
 def edits_of(
@@ -61,7 +61,8 @@ def _is_written_summary(item: Item) -> bool:
     return item.source is None and item.message.kind == "summary" and item.strategy == "summarize"
 
 
-def _is_written_marker(item: Item) -> bool:
+def is_written_marker(item: Item) -> bool:
+    """Whether the item is a marker that a strategy wrote."""
     return item.source is None and is_marker(item.message) and item.message.kind == "marker"
 
 
@@ -71,12 +72,12 @@ def _changes(
     kept = {item.source: item for item in items}
     covered = range(summary[0].index, summary[0].stop) if summary else range(0)
     inside = sorted(source for source in kept if source is not None and source in covered)
-    told_by = next((item.strategy for item in items if _is_written_marker(item)), None)
+    has_marker = any(map(is_written_marker, items))
     edits: list[Edit] = []
     for index in (*range(covered.start), *inside, *range(covered.stop, length)):
         item = kept.get(index)
         if item is None:
-            edits.append(_drop(transcript, index, drops.get(index), told_by))
+            edits.append(_drop(transcript, index, drops.get(index), has_marker))
         elif item.message is not transcript[index]:
             before, new = transcript.tokens(index, index + 1), with_extra_of(item.message, None)
             edits.append(
@@ -85,11 +86,11 @@ def _changes(
     return edits
 
 
-def _drop(transcript: Transcript, index: int, known: Edit | None, told_by: str | None) -> Edit:
-    """A drop; it is told of if there is a marker and it was told of before, or goes with what that marker tells of."""
-    strategy = known.strategy if known else ""
-    marked = told_by is not None and ((known is not None and known.marked) or strategy == told_by)
-    return Edit("drop", index, strategy, marked=marked, tokens_before=transcript.tokens(index, index + 1))
+def _drop(transcript: Transcript, index: int, known: Edit | None, has_marker: bool) -> Edit:
+    before = transcript.tokens(index, index + 1)
+    if known is None:
+        return Edit("drop", index, "", tokens_before=before)
+    return Edit("drop", index, known.strategy, marked=known.marked and has_marker, tokens_before=before)
 
 
 def _inserts(items: Sequence[Item]) -> list[Edit]:
@@ -99,7 +100,7 @@ def _inserts(items: Sequence[Item]) -> list[Edit]:
     for position, item in enumerate(items):
         if item.source is not None:
             anchor, place = item.source, ""
-        elif _is_written_marker(item):
+        elif is_written_marker(item):
             place = "after marker"
         elif not _is_written_summary(item):
             is_early = not place and _is_before_summary(items, position)

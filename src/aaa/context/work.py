@@ -7,10 +7,12 @@ identity afterwards and kept as edits, so only new objects are counted and anyon
 from collections.abc import Collection, Sequence
 from operator import is_
 
+from msgspec.structs import replace
+
 from aaa.context.counters import Measure
 from aaa.context.edits import Edit, Item
 from aaa.context.groups import groups, is_pinned
-from aaa.context.ledger import edits_of
+from aaa.context.ledger import edits_of, is_written_marker
 from aaa.context.matching import rematch
 from aaa.context.summaries import SummaryRecord
 from aaa.context.summarizing import PendingSummary
@@ -134,9 +136,17 @@ class Work:
         for source in before - {item.source for item in self._items}:
             if source is not None:
                 self.drops[source] = Edit("drop", source, self.strategy)
+        self._mark_drops()
         self._settled = self._messages[:]
         self._groups = None
         return True
+
+    def _mark_drops(self) -> None:
+        """A marker tells of what the strategy that wrote it has dropped; what earlier ones told of, it takes over."""
+        if any(is_written_marker(item) and item.strategy == self.strategy for item in self._items):
+            for source, edit in self.drops.items():
+                if edit.strategy == self.strategy and not edit.marked:
+                    self.drops[source] = replace(edit, marked=True)
 
     def restore(self, items: Sequence[Item]) -> None:
         """Go back to an earlier state of `items`."""
