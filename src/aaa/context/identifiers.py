@@ -25,7 +25,7 @@ def identifiers_in(text: str) -> dict[str, None]:
     An identifier is a path, a word with an underscore, a dot, a digit or a capital inside, or a hexadecimal word, of
     4 to 120 characters; or a number or date of three digits or more.
     """
-    words = (_without_edges(word) for word in _WORD.findall(text))
+    words = dict.fromkeys(map(_without_edges, dict.fromkeys(_WORD.findall(text))))  # each word is looked at once
     return {word: None for word in words if _is_identifier(word)}
 
 

@@ -168,31 +168,30 @@ def with_calls(edits: Sequence[Edit], transcript: Transcript, length: int) -> li
     """
     summary = next((edit for edit in edits if edit.action == "summarize"), None)
     drops = {edit.index: edit for edit in edits if edit.action == "drop"}
-    covered = set(range(summary.index, summary.stop)) - set(summary.kept) if summary else set[int]()
+    span = range(summary.index, summary.stop) if summary else range(0)
+    kept = set(summary.kept) if summary else set[int]()
     first = min([*drops, summary.stop if summary else length])
     pairs = [(i, call) for i in range(first, length) if (call := transcript.call_of(i)) is not None]
-    _revive({call for i, call in pairs if is_pinned(transcript[i])}, transcript, drops, covered)
+    pinned_calls = {call for i, call in pairs if is_pinned(transcript[i])}
+    gone = {call for call in pinned_calls if call in drops or (call in span and call not in kept)}
+    for index in _with_results(gone, transcript, first=min(gone, default=0), length=length) if gone else ():
+        drops.pop(index, None)
+        kept |= {index} & set(span)
     for index, call in pairs:
-        is_gone = call in drops or call in covered
-        if is_gone and index not in drops and index not in covered:
+        is_gone = call in drops or (call in span and call not in kept)
+        if is_gone and index not in drops and index not in span:
             drops[index] = _late_drop(transcript, index, drops.get(call))
         elif not is_gone:
             drops.pop(index, None)
     others = [edit for edit in edits if edit.action != "drop"]
-    if summary is not None:
-        kept = sorted(set(range(summary.index, summary.stop)) - covered)
-        others[others.index(summary)] = replace(summary, kept=tuple(kept))
+    if summary is not None and len(kept) != len(summary.kept):
+        others[others.index(summary)] = replace(summary, kept=tuple(sorted(kept)))
     return sorted([*others, *drops.values()], key=lambda edit: edit.index)
 
 
-def _revive(calls: set[int], transcript: Transcript, drops: dict[int, Edit], covered: set[int]) -> None:
-    """Take messages with these calls, and their results, out of what is gone."""
-    gone = calls & (covered | drops.keys())
-    if gone:
-        back = gone | {index for index in (*covered, *drops) if transcript.call_of(index) in gone}
-        covered -= back
-        for index in back:
-            drops.pop(index, None)
+def _with_results(calls: set[int], transcript: Transcript, *, first: int, length: int) -> set[int]:
+    """Messages with calls, and all their results."""
+    return calls | {index for index in range(first, length) if transcript.call_of(index) in calls}
 
 
 def _late_drop(transcript: Transcript, index: int, with_call: Edit | None) -> Edit:

@@ -121,8 +121,8 @@ class Planning:
             is_left_out = any(edit.digest == record.prefix_hash for edit in self.in_force if edit.action == "summarize")
             written = None if is_left_out else Item(message, None, self.measure.message(message))
             summary = summary_edit(self.transcript, record, kept, written)
-            covered = set(range(summary.index, record.upto)) - set(kept)
-            edits = [summary, *(edit for edit in edits if edit.index not in covered)]
+            span, beside = range(summary.index, record.upto), set(kept)
+            edits = [summary, *(edit for edit in edits if edit.index not in span or edit.index in beside)]
         whole = with_calls(edits, self.transcript, len(self.transcript)) if edits else edits
         self.late_results = len(whole) - len(edits)
         return whole

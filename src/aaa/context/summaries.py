@@ -43,6 +43,7 @@ class SummaryBook:
     records: list[SummaryRecord] = field(default_factory=list[SummaryRecord])
     edits: list[Edit] = field(default_factory=list[Edit])
     rejected: list[str] = field(default_factory=list[str])
+    _sorted: list[SummaryRecord] = field(default_factory=list[SummaryRecord], repr=False, compare=False)
 
     def add(self, record: SummaryRecord) -> None:
         """Keep a summary; one that is already known is not kept twice."""
@@ -75,8 +76,9 @@ class SummaryBook:
         return None
 
     def _by_length(self) -> list[SummaryRecord]:
-        in_order = all(a.upto <= b.upto for a, b in zip(self.records, self.records[1:], strict=False))
-        return self.records if in_order else sorted(self.records, key=_upto)
+        if len(self._sorted) != len(self.records):  # the list is the caller's too: its order stays his
+            self._sorted = sorted(self.records, key=_upto)
+        return self._sorted
 
 
 def _upto(record: SummaryRecord) -> int:

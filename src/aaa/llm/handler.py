@@ -9,7 +9,6 @@ resumed run sends the same bytes.
 
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import asdict
 from typing import Any
 
 import msgspec
@@ -102,7 +101,7 @@ class LLMHandler:
             raise
         spent = {"tokens_spent": prompt.tokens_spent, "cost": prompt.cost}
         for record in prompt.new_summaries:
-            await effects.emit("aaa.context.summary", {"record": asdict(record), **spent})
+            await effects.emit("aaa.context.summary", {"record": record, **spent})
             spent = {}
         if prompt.plan is not None:
             unpaid = (prompt.tokens_spent, prompt.cost) if spent else (0, 0.0)
