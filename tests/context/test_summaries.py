@@ -173,3 +173,12 @@ def test_a_summary_is_recognised_after_it_went_through_a_plain_dict():
 )
 def test_other_messages_are_no_summaries(message):
     assert not is_summary(message)
+
+
+def test_a_record_put_in_the_place_of_another_by_hand_is_the_one_that_is_found():
+    transcript = Transcript([Message("user", str(n)) for n in range(4)], count=lambda _: 1)
+    old, new = (SummaryRecord(3, transcript.digest(3), text) for text in ("old", "new"))
+    book = SummaryBook([old])
+    assert book.best(transcript) == old
+    book.records[0] = new
+    assert book.best(transcript) == new

@@ -43,6 +43,7 @@ class SummaryBook:
     records: list[SummaryRecord] = field(default_factory=list[SummaryRecord])
     edits: list[Edit] = field(default_factory=list[Edit])
     rejected: list[str] = field(default_factory=list[str])
+    _seen: list[SummaryRecord] = field(default_factory=list[SummaryRecord], repr=False, compare=False)
     _sorted: list[SummaryRecord] = field(default_factory=list[SummaryRecord], repr=False, compare=False)
 
     def add(self, record: SummaryRecord) -> None:
@@ -76,7 +77,8 @@ class SummaryBook:
         return None
 
     def _by_length(self) -> list[SummaryRecord]:
-        if len(self._sorted) != len(self.records):  # the list is the caller's too: its order stays his
+        if self._seen != self.records:  # the list is the caller's too: he may change it, and its order stays his
+            self._seen = self.records[:]
             self._sorted = sorted(self.records, key=_upto)
         return self._sorted
 
