@@ -8,6 +8,7 @@ from math import ceil, inf, nan
 import pytest
 
 from aaa.context import AdditiveCounter, CalibratedCounter, HeuristicCounter, TiktokenCounter, TokenCounter
+from aaa.context.counters import exact
 from aaa.context.counters.calibrated import scaled
 from aaa.messages import Message, OpaquePart, TextPart, ToolCall, ToolSpec
 
@@ -315,3 +316,13 @@ def test_without_a_tokenizer_the_error_names_what_to_install(tmp_path):
 
 def test_an_endless_ratio_of_characters_leaves_the_overheads():
     assert HeuristicCounter(inf).count_message(Message("assistant", "abc", (CALL,))) == 12
+
+
+@pytest.mark.parametrize(("variable", "is_found"), [("folder", True), ("", False)])
+def test_a_vocabulary_is_at_hand_only_where_tiktoken_would_look_for_it(tmp_path, monkeypatch, variable, is_found):
+    name = "fb374d419588a4632f3f557e76b4b70aebbca790"  # sha1 of the address of o200k_base, as tiktoken names the file
+    (tmp_path / name).write_bytes(b"")
+    monkeypatch.setenv("DATA_GYM_CACHE_DIR", str(tmp_path))
+    monkeypatch.setenv("TIKTOKEN_CACHE_DIR", str(tmp_path) if variable else "")
+    assert exact._is_cached("o200k_base") is is_found
+    assert not exact._is_cached("cl100k_base")

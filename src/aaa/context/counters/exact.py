@@ -92,10 +92,13 @@ def _tiktoken(encoding: str) -> Callable[[str], int] | None:
 
 
 def _is_cached(encoding: str) -> bool:
-    """Whether tiktoken would find the vocabulary on disk: it names files by the hash of their address."""
+    """Whether tiktoken would find the vocabulary on disk: it names files by the hash of their address.
+
+    The folder is the first variable that is set; set to nothing, it turns the cache off, and tiktoken downloads.
+    """
     default = os.path.join(tempfile.gettempdir(), "data-gym-cache")
-    folder = os.environ.get("TIKTOKEN_CACHE_DIR") or os.environ.get("DATA_GYM_CACHE_DIR") or default
-    return Path(folder, sha1(_VOCABULARIES.format(encoding).encode()).hexdigest()).is_file()
+    folder = os.environ.get("TIKTOKEN_CACHE_DIR", os.environ.get("DATA_GYM_CACHE_DIR", default))
+    return folder != "" and Path(folder, sha1(_VOCABULARIES.format(encoding).encode()).hexdigest()).is_file()
 
 
 def _without_surrogates(text: str) -> str:
