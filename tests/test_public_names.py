@@ -34,6 +34,7 @@ def test_the_names_of_aaa_context():
 
 def test_the_names_of_aaa_messages():
     assert aaa.messages.__all__ == [
+        "Delta",
         "EMPTY_DIGEST",
         "Effects",
         "Handler",
@@ -61,14 +62,23 @@ def test_the_names_of_aaa_messages():
 def test_the_names_of_aaa_errors():
     assert aaa.errors.__all__ == [
         "AaaError",
+        "AuthenticationError",
+        "BrokenReplyError",
+        "ClientSetupError",
         "ConflictError",
         "ContextError",
         "ContextFloorError",
         "ContextOverflowError",
         "EffectError",
+        "InvalidRequestError",
         "NonDeterminismError",
         "OutOfTurnsError",
+        "OutputLimitError",
+        "ProviderError",
+        "RateLimitError",
+        "RequestTooLarge",
         "RunError",
+        "ServerError",
         "StateError",
         "StoreError",
         "StoreInUseError",
@@ -77,8 +87,10 @@ def test_the_names_of_aaa_errors():
         "ToolDefinitionError",
         "UnavailableError",
         "UnknownRunError",
+        "UnreachableError",
         "WireError",
         "error_data",
+        "quoted",
     ]
 
 

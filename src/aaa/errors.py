@@ -4,6 +4,16 @@
     ├── ContextError
     │   ├── ContextFloorError     the conversation cannot be made to fit
     │   └── ContextOverflowError  a provider refused a prompt as too large
+    │       └── RequestTooLarge   … in bytes, which fewer tokens may not cure
+    ├── ProviderError             a provider refused or failed for another reason
+    │   ├── RateLimitError        too much in a time
+    │   ├── OutputLimitError      more output was asked for than the model gives
+    │   ├── InvalidRequestError   a request that breaks a rule of the provider
+    │   ├── AuthenticationError   a key that is missing, wrong or not allowed
+    │   ├── ServerError           the provider is overloaded or broken
+    │   ├── UnreachableError      no connection, or none in time
+    │   └── BrokenReplyError      a reply that is not what the format says, or ended half-way
+    ├── ClientSetupError          a model client that cannot be made: no such provider, package or key
     ├── WireError                 input that is not in the provider's format
     ├── ToolArgumentsError        a model wrote tool arguments that are not a JSON object
     ├── ToolDefinitionError       a function that cannot be made a tool
@@ -27,14 +37,23 @@ from collections.abc import Sequence
 
 __all__ = [
     "AaaError",
+    "AuthenticationError",
+    "BrokenReplyError",
+    "ClientSetupError",
     "ConflictError",
     "ContextError",
     "ContextFloorError",
     "ContextOverflowError",
     "EffectError",
+    "InvalidRequestError",
     "NonDeterminismError",
     "OutOfTurnsError",
+    "OutputLimitError",
+    "ProviderError",
+    "RateLimitError",
+    "RequestTooLarge",
     "RunError",
+    "ServerError",
     "StateError",
     "StoreError",
     "StoreInUseError",
@@ -43,8 +62,10 @@ __all__ = [
     "ToolDefinitionError",
     "UnavailableError",
     "UnknownRunError",
+    "UnreachableError",
     "WireError",
     "error_data",
+    "quoted",
 ]
 
 
@@ -102,13 +123,108 @@ class ContextFloorError(ContextError):
 
 
 class ContextOverflowError(ContextError):
-    """A provider refused a prompt as too large. `limit` and `requested` are its own numbers, None if it gave none."""
+    """A prompt was refused as too large: by its provider, or before sending by a model that runs in this process.
 
-    def __init__(self, problem: str = "", *, limit: int | None = None, requested: int | None = None) -> None:
+    `limit` and `requested` are the provider's own numbers in tokens, None if it gave none; `counts_output` says that
+    `requested` includes the room asked for the reply. `kind` is "tokens", "bytes", or "silent" for a server that cut
+    the prompt without a word.
+    """
+
+    def __init__(
+        self,
+        problem: str = "",
+        *,
+        limit: int | None = None,
+        requested: int | None = None,
+        counts_output: bool = False,
+        kind: str = "tokens",
+    ) -> None:
         self.limit = limit
         self.requested = requested
+        self.counts_output = counts_output
+        self.kind = kind
         numbers = f" (limit {limit}, requested {requested})" if limit or requested else ""
         super().__init__((problem or "the prompt is larger than the model's window") + numbers)
+
+
+class RequestTooLarge(ContextOverflowError):
+    """A request has more bytes than its provider takes; `limit` and `requested` are bytes. Fewer tokens may not help:
+    images and files count most."""
+
+    def __init__(self, problem: str = "", *, limit: int | None = None, requested: int | None = None) -> None:
+        super().__init__(
+            problem or "the request has more bytes than the provider takes",
+            limit=limit,
+            requested=requested,
+            kind="bytes",
+        )
+
+
+class ProviderError(AaaError):
+    """A provider refused a request, or failed at it. The SDK's own exception is the `__cause__`.
+
+    `status_code` and `code` are the provider's, None where it gave none; `retry_after` is in seconds. `is_transient`
+    says whether the same request may succeed later.
+    """
+
+    is_transient = False
+
+    def __init__(
+        self,
+        problem: str,
+        *,
+        status_code: int | None = None,
+        code: str | None = None,
+        retry_after: float | None = None,
+        is_transient: bool | None = None,
+    ) -> None:
+        self.problem = problem
+        self.status_code = status_code
+        self.code = code
+        self.retry_after = retry_after
+        if is_transient is not None:
+            self.is_transient = is_transient
+        super().__init__(problem)
+
+
+class RateLimitError(ProviderError):
+    """Too many requests or tokens in a time. A request that is by itself above the limit is not transient."""
+
+    is_transient = True
+
+
+class OutputLimitError(ProviderError):
+    """More output was asked for than the model gives; a smaller prompt does not help, a smaller maximum does."""
+
+
+class InvalidRequestError(ProviderError):
+    """The request breaks a rule of the provider."""
+
+
+class AuthenticationError(ProviderError):
+    """The key is missing, wrong, or not allowed to do this."""
+
+
+class ServerError(ProviderError):
+    """The provider is overloaded, or failed."""
+
+    is_transient = True
+
+
+class UnreachableError(ProviderError, ConnectionError):
+    """No connection, or no answer in time."""
+
+    is_transient = True
+
+
+class BrokenReplyError(ProviderError):
+    """A reply that is not what its format says, or that ended half-way; nothing of it was kept."""
+
+    is_transient = True
+
+
+class ClientSetupError(AaaError):
+    """A model client cannot be made: an unknown provider, a package that is not installed, no key."""
 
 
 class WireError(AaaError):
@@ -239,3 +355,13 @@ def error_data(error: BaseException) -> dict[str, str]:
     if len(message) > _LONGEST_MESSAGE:
         message = message[:_LONGEST_MESSAGE] + f" [... {len(message) - _LONGEST_MESSAGE:,} characters left out]"
     return {"type": type(error).__name__, "message": message}
+
+
+_QUOTED = re.compile(r"([\"'`])(?:(?!\1).){60,}\1", re.DOTALL)
+_LONGEST_QUOTE = 300
+
+
+def quoted(text: str) -> str:
+    """What a provider said, fit for an error of ours: no key, no long quotation from a prompt, not too long."""
+    text = _QUOTED.sub(r"\1[...]\1", _SECRET.sub("[...]", text))
+    return text if len(text) <= _LONGEST_QUOTE else text[:_LONGEST_QUOTE] + "[...]"

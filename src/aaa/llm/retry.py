@@ -4,13 +4,16 @@ import asyncio
 
 import msgspec
 
+from aaa.errors import ProviderError
+
 __all__ = ["RetryPolicy"]
 
 
 class RetryPolicy(msgspec.Struct, frozen=True, kw_only=True):
     """Retry transient faults up to `max_attempts` tries, waiting `initial_seconds` · `factor`ⁿ, at most `max_seconds`.
 
-    Transient are time-outs, lost connections, and errors whose `status_code` is in `statuses`. A server's own
+    Transient are provider errors that say so, time-outs, lost connections, and errors whose `status_code` is in
+    `statuses`. A server's own
     `retry_after` (seconds) is waited for if it is longer, and if it is not above `max_seconds`.
     """
 
@@ -38,6 +41,8 @@ class RetryPolicy(msgspec.Struct, frozen=True, kw_only=True):
         return wait
 
     def _is_transient(self, error: BaseException) -> bool:
+        if isinstance(error, ProviderError):
+            return error.is_transient
         if getattr(error, "status_code", None) in self.statuses:
             return True
         cause: BaseException | None = error  # SDKs wrap a lost connection in an error of their own

@@ -4,14 +4,14 @@ They stand with the messages, so that `aaa.context` can ask a model for a summar
 """
 
 from collections.abc import Mapping
-from typing import Any, Protocol
+from typing import Any, Literal, Protocol
 
 import msgspec
 from msgspec.structs import force_setattr
 
 from aaa.messages.message import Message, ToolSpec
 
-__all__ = ["LLMClient", "LLMRequest", "LLMResponse", "Usage"]
+__all__ = ["Delta", "LLMClient", "LLMRequest", "LLMResponse", "Usage"]
 
 
 class Usage(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -56,6 +56,17 @@ class LLMResponse(msgspec.Struct, frozen=True):
     model: str | None = None
     finish_reason: str | None = None
     cost: float | None = None
+
+
+class Delta(msgspec.Struct, frozen=True, omit_defaults=True):
+    """A piece of a reply while it streams: of its text, of its thinking, or of the arguments of one of its calls.
+
+    `index` counts the calls of the reply from 0.
+    """
+
+    kind: Literal["text", "thinking", "arguments"]
+    text: str
+    index: int = 0
 
 
 class LLMClient(Protocol):

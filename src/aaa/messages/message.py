@@ -25,10 +25,15 @@ class TextPart(msgspec.Struct, frozen=True, cache_hash=True, omit_defaults=True,
 
 
 class OpaquePart(msgspec.Struct, frozen=True, cache_hash=True, omit_defaults=True, tag_field="part", tag="opaque"):
-    """Anything but text, as the JSON text that came in; `type` is the provider's name for it."""
+    """Anything but text, as the JSON text that came in; `type` is the provider's name for it.
+
+    `format` is the wire format it is written in ("anthropic", "gemini", …), "" for OpenAI's chat format. Only that
+    format sends it as it is.
+    """
 
     type: str
     json: str
+    format: str = ""
 
 
 Part = TextPart | OpaquePart
