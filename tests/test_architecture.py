@@ -151,7 +151,7 @@ def test_every_module_says_what_it_holds():
     assert [name for name, source in sources().items() if not ast.get_docstring(ast.parse(source))] == []
 
 
-def test_every_package_lists_its_public_names_in_order():
+def test_every_package_lists_its_public_names_once():
     for path in sorted(SOURCE.rglob("__init__.py")):
         source = path.read_text(encoding="utf-8")
         imported = [node for node in ast.parse(source).body if isinstance(node, ast.ImportFrom)]
@@ -159,7 +159,7 @@ def test_every_package_lists_its_public_names_in_order():
         if imported:
             assert names is not None, path
         if names is not None:
-            assert names == sorted(set(names)), path
+            assert len(names) == len(set(names)), path  # their order is the linter's
 
 
 def _names_listed(source: str) -> list[str] | None:

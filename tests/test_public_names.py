@@ -34,8 +34,8 @@ def test_the_names_of_aaa_context():
 
 def test_the_names_of_aaa_messages():
     assert aaa.messages.__all__ == [
-        "Delta",
         "EMPTY_DIGEST",
+        "Delta",
         "Effects",
         "Handler",
         "Host",
