@@ -1,6 +1,7 @@
 """One usage, whatever a provider reports."""
 
 import json
+import re
 
 import pytest
 from hypothesis import given
@@ -267,9 +268,12 @@ def test_the_cost_is_what_the_provider_says(fields, cost):
 
 
 KEYS = st.sampled_from(
-    "prompt_tokens completion_tokens total_tokens input_tokens output_tokens iterations tokens prompt_tokens_details "
-    "cached_tokens reasoning_tokens completion_tokens_details promptTokenCount thoughtsTokenCount totalTokenCount "
-    "cache_read_input_tokens inputTokens cacheReadInputTokens eval_count timings prompt_n cache_n type".split()  # noqa: SIM905
+    re.findall(
+        r"\w+",
+        "prompt_tokens completion_tokens total_tokens input_tokens output_tokens iterations tokens prompt_tokens_details "
+        "cached_tokens reasoning_tokens completion_tokens_details promptTokenCount thoughtsTokenCount totalTokenCount "
+        "cache_read_input_tokens inputTokens cacheReadInputTokens eval_count timings prompt_n cache_n type",
+    )
 )
 VALUES = st.recursive(
     st.none() | st.booleans() | st.integers(-5, 10**6) | st.integers() | st.floats() | st.text(max_size=6),
