@@ -99,8 +99,8 @@ class LocalServer(ABC):
         """Answer; `generate` for the paths that give replies."""
 
     @abstractmethod
-    def check(self, body: dict[str, Any], exchange: Exchange) -> None:
-        """Raise `Refused` if the body breaks a rule of the provider."""
+    def check(self, body: dict[str, Any], exchange: Exchange) -> dict[str, Any] | None:
+        """Raise `Refused` if the body breaks a rule of the provider; what is noted comes with the turn."""
 
     @abstractmethod
     def check_key(self, exchange: Exchange) -> None:
@@ -192,13 +192,13 @@ class LocalServer(ABC):
             self.headers.append(exchange.headers)
             self._changed.notify_all()
         self.check_model(model)
-        self.check(body, exchange)
+        notes = self.check(body, exchange) or {}
         prompt_tokens = tokens("".join(self.pieces(body)))
         if refused := self.overflow(body, prompt_tokens):
             self.overflows.append(refused)
             self.answer_overflow(exchange, body, refused)
         else:
-            self._answer(exchange, body, Turn(body, model, Reply(), prompt_tokens))
+            self._answer(exchange, body, Turn(body, model, Reply(), prompt_tokens, notes=notes))
 
     def answer_overflow(self, exchange: Exchange, body: dict[str, Any], refused: Refused) -> None:
         self.refuse(exchange, refused)

@@ -4,7 +4,6 @@ Error bodies are `{"error": {"message", "type", "param", "code"}}`. Texts: the f
 in public issues up to November 2026.
 """
 
-import json
 from collections.abc import Sequence
 from typing import Any
 
@@ -14,7 +13,7 @@ from tests.servers.replies import Fault
 from tests.servers.transport import Exchange, dumped, new_id
 from tests.servers.turn import Refused, Turn
 
-__all__ = ["OpenAIServer", "arguments_of", "sse"]
+__all__ = ["OpenAIServer", "sse"]
 
 _REASONING = ("o1", "o3", "o4", "gpt-5", "gpt-6")
 _BILLS_WRITES = ("gpt-5.6", "gpt-6")
@@ -102,12 +101,6 @@ class OpenAIServer(LocalServer):
 def sse(*values: Any) -> Sequence[bytes]:
     """Server-sent events without names."""
     return [b"data: %b\n\n" % dumped(value) for value in values]
-
-
-def arguments_of(call: Any, is_cut: bool) -> str:
-    """The arguments of a call as the model wrote them; a cut reply ends in the middle of its last."""
-    written = json.dumps(dict(call.arguments), ensure_ascii=False)
-    return written[: len(written) // 2] if is_cut else written
 
 
 def _rate_limit(retry_after: float) -> Refused:

@@ -9,12 +9,12 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from tests.servers.counting import rendered, tokens
-from tests.servers.openai_base import OpenAIServer, arguments_of, sse
+from tests.servers.openai_base import OpenAIServer, sse
 from tests.servers.openai_chat_rules import check_messages, check_tools
 from tests.servers.openai_checks import check_array, invalid
 from tests.servers.replies import Reply
 from tests.servers.transport import Exchange, new_id
-from tests.servers.turn import Refused, Turn, pieces_of
+from tests.servers.turn import Refused, Turn, arguments_of, pieces_of
 
 __all__ = ["OpenAIChatServer"]
 

@@ -9,10 +9,9 @@ import base64
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from tests.servers.openai_base import arguments_of
 from tests.servers.replies import Reply
 from tests.servers.transport import dumped, new_id
-from tests.servers.turn import pieces_of
+from tests.servers.turn import arguments_of, pieces_of
 
 __all__ = ["item_events", "named_frames", "output_items"]
 

@@ -1,14 +1,15 @@
 """One request and what became of it: a `Turn` that is answered, or an error, `Refused`."""
 
+import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from tests.servers.counting import CHARS_PER_TOKEN, tokens
-from tests.servers.replies import Reply
+from tests.servers.replies import Call, Reply
 from tests.servers.transport import dumped
 
-__all__ = ["Refused", "Turn", "first_half", "pieces_of", "within"]
+__all__ = ["Refused", "Turn", "arguments_of", "first_half", "pieces_of", "within"]
 
 
 class Refused(Exception):
@@ -60,3 +61,9 @@ def pieces_of(text: str, size: int = 7) -> Iterator[str]:
 
 def first_half(frames: Sequence[bytes]) -> Sequence[bytes]:
     return frames[: max(1, len(frames) // 2)]
+
+
+def arguments_of(call: Call, is_cut: bool) -> str:
+    """The arguments of a call as the model wrote them; a cut reply ends in the middle of its last."""
+    written = json.dumps(dict(call.arguments), ensure_ascii=False)
+    return written[: len(written) // 2] if is_cut else written
