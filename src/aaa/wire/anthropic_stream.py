@@ -85,7 +85,8 @@ class ReplyStream:
         self._blocks[index] = _Block(fields, calls)
         if fields.get("type") == "fallback":  # another model goes on from here
             self._message["model"] = fields["to"]["model"]
-        return [Delta(kind, fields[key]) for key, kind in _VISIBLE.items() if fields.get("type") == key and fields[key]]
+        kind = _VISIBLE.get(fields["type"])
+        return (Delta(kind, fields[kind]),) if kind and fields.get(kind) else ()
 
     def _grow(self, index: int, delta: Mapping[str, Any]) -> Sequence[Delta]:
         if index not in self._blocks:

@@ -40,24 +40,30 @@ def tool_from_fields(tool: Any, *, index: int | None = None) -> ToolSpec:
         name = fields.get("name", fields.get("type"))
         if not isinstance(name, str) or not name:
             raise WireError("a tool needs a name (a non-empty string)")
-        schema = mapping(fields.get("input_schema") or {}, "the input_schema of a tool")
-        description = fields.get("description") or ""
-        spec = ToolSpec(name, str(description), compact(schema, allow_nan=False))
-        return replace(spec, extra=with_hints("", unwritten(fields, _fields(spec))))
+        schema = mapping(fields.get("input_schema", {}), "the input_schema of a tool")
+        spec = ToolSpec(name, str(fields.get("description") or ""), compact(schema, allow_nan=False))
+        hints: Fields = {} if "type" in schema else {"schema": "bare" if "input_schema" in fields else "none"}
+        hints |= unwritten(fields, _fields(spec), "input_schema")
+        return replace(spec, extra=with_hints("", hints))
 
 
 def tools_from_specs(specs: Sequence[ToolSpec]) -> list[Fields]:
     """The `tools` of a body; what another provider runs is left out."""
-    return [laid_over(_fields(spec), hints_of(spec.extra)) for spec in specs if not _is_run_elsewhere(spec)]
+    with_theirs = ((spec, hints_of(spec.extra)) for spec in specs if not _is_run_elsewhere(spec))
+    return [laid_over(_fields(spec) | _schema(spec, hints), hints) for spec, hints in with_theirs]
 
 
 def _fields(spec: ToolSpec) -> Fields:
-    """A schema must say that it is one of an object ("input_schema.type: Field required")."""
-    schema = spec.parameters
-    fields: Fields = {"name": spec.name, "input_schema": schema if "type" in schema else {"type": "object"} | schema}
-    if spec.description:
-        fields["description"] = spec.description
-    return fields
+    return {"name": spec.name} | ({"description": spec.description} if spec.description else {})
+
+
+def _schema(spec: ToolSpec, hints: Fields) -> Fields:
+    """A schema must say that it is one of an object ("input_schema.type: Field required"); the hint `schema` says
+    that one did not ("bare"), or that there was none."""
+    schema, as_read = spec.parameters, hints.get("schema")
+    if as_read == "none" and not schema:
+        return {}
+    return {"input_schema": schema if "type" in schema or as_read == "bare" else {"type": "object"} | schema}
 
 
 def _is_run_elsewhere(spec: ToolSpec) -> bool:
