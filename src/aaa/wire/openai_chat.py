@@ -3,8 +3,9 @@
     dict ── message_from_dict ──▶ Message ── message_to_dict ──▶ the same dict
 
 Lossless both ways: what a `Message` has no field for, and what it would write differently (an explicit null, arguments
-given as an object), is kept in `extra` and laid over the result. Source: the OpenAI API reference, "Create chat
-completion", and recorded bodies of compatible servers.
+given as an object), is kept in `extra` and laid over the result. Parts of other formats are written as what they show
+(`aaa.wire.openai_chat_media`), or left out. Requests and replies: `aaa.wire.openai_chat_api`. Source: the OpenAI API
+reference, "Create chat completion", and recorded bodies of compatible servers.
 """
 
 import json
@@ -16,8 +17,16 @@ from msgspec.structs import replace
 from aaa.errors import WireError
 from aaa.messages import Message, OpaquePart, Part, TextPart, ToolCall, ToolSpec
 from aaa.wire.lossless import Fields, compact, difference, errors_at, mapping, overlay, string_of
+from aaa.wire.openai_chat_media import part_of_media
 
-__all__ = ["message_from_dict", "message_to_dict", "messages_from_dicts", "tool_from_dict", "tool_to_dict"]
+__all__ = [
+    "call_from_dict",
+    "message_from_dict",
+    "message_to_dict",
+    "messages_from_dicts",
+    "tool_from_dict",
+    "tool_to_dict",
+]
 
 
 def messages_from_dicts(dicts: Iterable[Mapping[str, Any]]) -> list[Message]:
@@ -54,10 +63,9 @@ def message_from_dict(fields: Mapping[str, Any], *, index: int | None = None) ->
 def message_to_dict(message: Message) -> Fields:
     """Write one message as the provider's dict; absent fields are left out."""
     fields: Fields = {"role": message.role}
-    if isinstance(message.content, str):
-        fields["content"] = message.content
-    elif message.content is not None:
-        fields["content"] = [_part_to_dict(part) for part in message.content]
+    content = _content_to(message)
+    if content is not None:
+        fields["content"] = content
     if message.tool_calls:
         fields["tool_calls"] = [_call_to_dict(call) for call in message.tool_calls]
     if message.tool_call_id is not None:
@@ -65,6 +73,15 @@ def message_to_dict(message: Message) -> Fields:
     if message.name is not None:
         fields["name"] = message.name
     return overlay(fields, message.extra)
+
+
+def call_from_dict(fields: Mapping[str, Any]) -> ToolCall:
+    """Read one entry of `tool_calls`.
+
+    Raises:
+        WireError: no object, or a function that is none.
+    """
+    return _call_from(fields)
 
 
 def tool_from_dict(fields: Mapping[str, Any], *, index: int | None = None) -> ToolSpec:
@@ -107,10 +124,19 @@ def _part_from(part: Any) -> Part:
     return OpaquePart(str(part.get("type", "")), compact(part))
 
 
-def _part_to_dict(part: Part) -> Fields:
-    if isinstance(part, OpaquePart):
-        return json.loads(part.json)
-    return overlay({"type": "text", "text": part.text}, part.extra)
+def _content_to(message: Message) -> str | list[Fields] | None:
+    if message.content is None or isinstance(message.content, str):
+        return message.content
+    written = [fields for part in message.content if (fields := _part_to_dict(part, message.role)) is not None]
+    if written or not message.content:
+        return written
+    return None if message.tool_calls else ""  # a list of no parts is refused, and so is no content without calls
+
+
+def _part_to_dict(part: Part, role: str) -> Fields | None:
+    if isinstance(part, TextPart):
+        return overlay({"type": "text", "text": part.text}, part.extra)
+    return part_of_media(part, role) if part.format else json.loads(part.json)
 
 
 def _calls_from(value: Any) -> tuple[ToolCall, ...]:
