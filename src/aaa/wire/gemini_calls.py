@@ -1,0 +1,129 @@
+"""Calls in formats that take arguments as an object and let a call go without an id: Gemini's, and Ollama's.
+
+Such a call gets an id that is the same whenever the conversation is read again, `<name>-<n>`; a note beside it says
+that it is ours, so that it is not sent. A result without an id answers the first open call of its name in the latest
+turn that has one, which is how these servers pair them.
+"""
+
+import json
+from collections import defaultdict
+from collections.abc import Callable, Mapping, Sequence
+from hashlib import blake2b
+from typing import Any, NamedTuple, cast
+
+from aaa.messages import Message, ToolCall, pair
+from aaa.wire.lossless import Fields, compact, native
+
+__all__ = ["Answered", "CallIds", "arguments_from", "arguments_to", "call_answered_by", "id_of_result", "stem_of"]
+
+_INVALID = "INVALID_JSON"
+
+
+class _Open(NamedTuple):
+    id: str
+    name: str
+    is_ours: bool
+
+
+class Answered(NamedTuple):
+    """A call that has a result: the index of its message, its place among the calls there, and itself."""
+
+    turn: int
+    place: int
+    call: ToolCall
+
+
+class CallIds:
+    """Names the calls of one conversation, in order, and finds the call that a result answers.
+
+    `stem` goes into the ids of a reply that is read by itself, so that they differ from those of the replies before.
+    """
+
+    def __init__(self, stem: str = "") -> None:
+        self._stem = stem
+        self._taken: set[str] = set()
+        self._made = 0
+        self._open: list[list[_Open]] = [[]]  # of each turn
+
+    def end_turn(self) -> None:
+        """The user has the word; calls that follow belong to another turn."""
+        if self._open[-1]:
+            self._open.append([])
+
+    def id_of(self, name: str, given: str | None) -> str:
+        """The id of the next call: the one given, or a new one."""
+        call_id = given or self._new(name)
+        self._taken.add(call_id)
+        self._open[-1].append(_Open(call_id, name, not given))
+        return call_id
+
+    def answered(self, name: str | None, given: str | None) -> str | None:
+        """The id of the call that a result answers, which is open no more; `given` if there is no such call."""
+        for is_it in _ways(name, given):
+            for turn in reversed(self._open):
+                if call := next(filter(is_it, turn), None):
+                    turn.remove(call)
+                    return call.id
+        return given
+
+    def _new(self, name: str) -> str:
+        while True:
+            self._made += 1
+            call_id = f"{name}-{self._stem}{self._made}"
+            if call_id not in self._taken:
+                return call_id
+
+
+def id_of_result(message: Message, answered: Answered | None, format: str) -> str | None:
+    """The id that a result is sent with: that of its call, if the call is sent with one."""
+    if answered is None:
+        return message.tool_call_id or None
+    return answered.call.id or None if not native(answered.call.extra, format).get("made") else None
+
+
+def _ways(name: str | None, given: str | None) -> list[Callable[[_Open], bool]]:
+    """How to find the call of a result, the surest first. Clients may give an id to a call that came without."""
+    if not given:
+        return [lambda call: name in (None, call.name)]
+    return [lambda call: call.id == given, lambda call: call.is_ours and name in (None, call.name)]
+
+
+def stem_of(reply_id: object) -> str:
+    """What tells the calls of this reply from those of others; "" if the reply has no id."""
+    if not isinstance(reply_id, str) or not reply_id:
+        return ""
+    return blake2b(reply_id.encode("utf-8", "backslashreplace"), digest_size=4).hexdigest() + "-"
+
+
+def call_answered_by(messages: Sequence[Message]) -> dict[int, Answered]:
+    """The call of each result that has one, by the index of the result."""
+    found: dict[int, Answered] = {}
+    answers: defaultdict[tuple[int, str], int] = defaultdict(int)
+    for result, turn in pair(messages).call_of.items():
+        call_id = messages[result].tool_call_id or ""
+        places = [place for place, call in enumerate(messages[turn].tool_calls) if call.id == call_id]
+        place = places[min(answers[turn, call_id], len(places) - 1)]  # one id may stand for several calls
+        found[result] = Answered(turn, place, messages[turn].tool_calls[place])
+        answers[turn, call_id] += 1
+    return found
+
+
+def arguments_from(given: Mapping[str, Any]) -> str:
+    """The text of a call's arguments."""
+    text = given.get(_INVALID)
+    if isinstance(text, str) and arguments_to(text) == given:
+        return text
+    return compact(given, allow_nan=False)
+
+
+def arguments_to(text: str) -> Fields:
+    """The object that a model wrote as text; what is none stands inside one, as {"INVALID_JSON": text}."""
+    try:
+        value: Any = json.loads(text or "{}", parse_constant=_no_number)
+    except (ValueError, RecursionError):
+        value = None
+    return cast("Fields", value) if isinstance(value, dict) else {_INVALID: text}
+
+
+def _no_number(text: str) -> None:
+    raise ValueError(f"{text} is not JSON")
