@@ -10,7 +10,7 @@ explain:
     the new messages alone are larger than what was read          holds for any cache
     the number read is a window: the known one, or 2^k and a few tokens (Ollama keeps half of `num_ctx`)
     twice the same number while the prompt grew                   unless it is what the prompt grew by
-    twice in a row less than before while the prompt grew         likewise
+    twice in a row hardly more than before while the prompt grew  likewise
     the reply is empty, cut for its length
 
 Source: ollama/ollama 3839, 17427; the source of Ollama, August 2026; Xiaomi MiMo as seen by others' clients.
@@ -29,6 +29,8 @@ _FAR_BELOW = 0.6  # of an estimate that nothing corrected yet
 _FAR_BELOW_LEARNED = 0.75  # of one corrected by what this server read of this conversation
 _FAR_BELOW_KNOWN = 0.85  # at a window that is known
 _WHOLE = (0.5, 3.0)  # read for each estimated token, where the whole prompt was read
+_NEARLY = 0.9  # of a known window: less would have fitted
+_DRIFT = 0.85  # of the ratio learned: what a change of content explains
 _SMALLEST_WINDOW = 2_048  # Ollama's, of old
 _ABOVE_MARK = 8  # tokens kept beside a half of the window
 _BELOW_KNOWN = 0.02  # of a known window: the rest of the message that did not fit
@@ -40,9 +42,9 @@ _SLACK = 128
 class Seen(msgspec.Struct, frozen=True):
     """What the calls of one conversation to one model showed so far; empty for another model or tools.
 
-    Units: tokens. `sent` is our estimate of the last prompt, `read` what the server counted of it; `ratio` read for each
-    estimated token the last time all was read (0 before), `whole` the most that was ever read whole; `stalls` how often
-    in a row less was read although more was sent.
+    Units: tokens. `sent` is our estimate of the last prompt, `read` what the server counted of it; `ratio` read for
+    each estimated token the last time all was read (0 before), `whole` the most that was ever read whole; `stalls` how
+    often in a row hardly more was read although more was sent.
     """
 
     sent: int = 0
@@ -78,12 +80,12 @@ def silent_truncation(
     expected = sent_estimate * (before.ratio or 1.0)
     growth = (sent_estimate - before.sent) * (before.ratio or 1.0) if before.sent else 0.0
     explained = not cached_reported and _EXPLAINED[0] * growth <= read <= _EXPLAINED[1] * growth + _SLACK
-    if read < _FAR_BELOW_KNOWN * expected and window and _is_at(read, window):
+    if window and _is_at(read, window) and expected >= max(read / _FAR_BELOW_KNOWN, _NEARLY * window):
         return ContextOverflow(limit=window, requested=sent_estimate, kind="silent")
     if read >= (_FAR_BELOW_LEARNED if before.ratio else _FAR_BELOW) * expected:
         return None
     signs = (
-        growth >= _SMALLEST and read < _EXPLAINED[0] * growth,
+        growth >= _SMALLEST and read < (_EXPLAINED[0] if read <= before.read else _EXPLAINED[0] / 2) * growth,
         _is_power_of_two_and_a_few(read) and not explained,
         growth >= _LEAST_GROWTH and read == before.read and not explained,
         _is_stall(read, growth, before) and before.stalls >= 1 and not explained,
@@ -104,12 +106,15 @@ def seen(before: Seen, sent_estimate: int, usage: Usage | None, *, is_cut: bool 
     stalls = before.stalls + 1 if _is_stall(read, growth, before) else 0
     after = replace(before, sent=sent_estimate, read=read, stalls=stalls)
     ratio = read / max(sent_estimate, 1)
-    is_whole = not is_cut and not stalls and sent_estimate >= _SMALLEST and _WHOLE[0] <= ratio <= _WHOLE[1]
-    return replace(after, ratio=ratio, whole=max(before.whole, read)) if is_whole else after
+    grew = growth < _LEAST_GROWTH or read >= before.read + growth / 2
+    is_likely = max(_WHOLE[0], _DRIFT * before.ratio) <= ratio <= _WHOLE[1]
+    if is_cut or stalls or not grew or not is_likely or sent_estimate < _SMALLEST:
+        return after
+    return replace(after, ratio=ratio, whole=max(before.whole, read))
 
 
 def _is_stall(read: int, growth: float, before: Seen) -> bool:
-    return growth >= _LEAST_GROWTH and read <= before.read
+    return growth >= _LEAST_GROWTH and read <= before.read + growth / 4
 
 
 def _is_at(read: int, window: int) -> bool:
