@@ -1,0 +1,131 @@
+"""A synchronous client: a model, and the conversation with it as a plain list.
+
+client.chat("question") ──▶ messages + question ──▶ provider ──▶ messages + question + reply
+                                    └── fails ──▶ messages as they were
+"""
+
+import logging
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from aaa.wire.rules import rules_for
+
+from aaa.llm.exchange import Exchange
+from aaa.llm.providers import Provider
+from aaa.messages import Delta, LLMRequest, LLMResponse, Message, ToolSpec, Usage
+from aaa.wire.openai_chat import tool_from_dict
+from aimu.models.dicts import messages_of, reply_dict
+from aimu.models.parameters import params_of
+
+__all__ = ["BaseModelClient"]
+
+_log = logging.getLogger("aimu")
+
+
+class BaseModelClient:
+    """One conversation with one model.
+
+    `messages` is the conversation, dicts in OpenAI's chat format, yours to read and to replace; it only grows by what
+    was said. `system` is put in front when a chat begins, if no system message is there. `generate_kwargs` go with
+    every request. `last_usage` is what the provider counted for the last call, `last_repairs` what had to be changed
+    in the request to make it valid for the provider (as data; `messages` keeps what was there).
+    """
+
+    def __init__(
+        self,
+        provider: Provider,
+        sdk: Any,
+        *,
+        model: str,
+        system: str | None = None,
+        generate_kwargs: Mapping[str, Any] | None = None,
+    ) -> None:
+        self.provider = provider
+        self.sdk = sdk
+        self.model = model
+        self.system = system
+        self.generate_kwargs = dict(generate_kwargs or {})
+        self.messages: list[dict[str, Any]] = []
+        self.last_usage: Usage | None = None
+        self.last_finish_reason: str | None = None
+        self.last_repairs: tuple[Any, ...] = ()
+
+    def __repr__(self) -> str:
+        return f"BaseModelClient({self.provider.name}:{self.model}, {len(self.messages)} messages)"
+
+    def chat(
+        self,
+        user_message: str | None = None,
+        *,
+        tools: Sequence[Any] = (),
+        show: Callable[[Delta], None] | None = None,
+    ) -> dict[str, Any]:
+        """Say something (None: go on from where the conversation is) and return the reply, which is appended.
+
+        `tools` are specifications: `ToolSpec`, dicts in OpenAI's format, or tools made by `@tool`. With `show` the
+        reply is streamed to it.
+
+        Raises:
+            ContextOverflowError: the conversation does not fit; `messages` is as before the call.
+            ProviderError: as of `aaa.llm.ModelClient.complete`; `messages` is as before the call.
+        """
+        added = [{"role": "user", "content": user_message}] if user_message is not None else []
+        head = self._missing_system()
+        request = self._request([*head, *self.messages, *added], tools)
+        reply = reply_dict(self._ask(request, show).message)
+        self.messages[:0] = head
+        self.messages += [*added, reply]
+        return reply
+
+    def generate(self, prompt: str) -> str:
+        """The text of a reply to `prompt` alone; `messages` takes no part in it.
+
+        Raises:
+            ContextOverflowError, ProviderError: as `chat`.
+        """
+        return self._ask(self._request([{"role": "user", "content": prompt}], ()), None).message.text
+
+    def _missing_system(self) -> list[dict[str, Any]]:
+        if self.system is None or any(fields.get("role") in ("system", "developer") for fields in self.messages):
+            return []
+        return [{"role": "system", "content": self.system}]
+
+    def _request(self, dicts: Sequence[Mapping[str, Any]], tools: Sequence[Any]) -> LLMRequest:
+        specs = [_spec_of(tool) for tool in tools]
+        messages = self._valid(messages_of(dicts))
+        return LLMRequest(
+            tuple(messages), tuple(specs), self.model, params_of(self.provider.name, self.generate_kwargs)
+        )
+
+    def _valid(self, messages: list[Message]) -> list[Message]:
+        repaired, repairs = rules_for(self.provider.dialect, self.model).repair(messages)
+        self.last_repairs = tuple(repairs)
+        if repairs:
+            names = ", ".join(sorted({repair.rule for repair in repairs}))
+            _log.warning("%d change(s) made the request valid for %s: %s", len(repairs), self.provider.name, names)
+        return repaired
+
+    def _ask(self, request: LLMRequest, show: Callable[[Delta], None] | None) -> LLMResponse:
+        exchange = Exchange(self.provider, request)
+        with exchange.errors():
+            response = exchange.finished(self._whole(exchange) if show is None else self._streamed(exchange, show))
+        self.last_usage = response.usage
+        self.last_finish_reason = response.finish_reason
+        return response
+
+    def _whole(self, exchange: Exchange) -> LLMResponse:
+        return self.provider.response(self.provider.call(self.sdk, exchange.request, stream=False))
+
+    def _streamed(self, exchange: Exchange, show: Callable[[Delta], None]) -> LLMResponse:
+        reply = self.provider.reply_stream()
+        for item in self.provider.call(self.sdk, exchange.request, stream=True):
+            for delta in exchange.feed(reply, item):
+                show(delta)
+        return reply.response()
+
+
+def _spec_of(tool: Any) -> ToolSpec:
+    if isinstance(tool, ToolSpec):
+        return tool
+    spec = getattr(tool, "spec", None)
+    return spec if isinstance(spec, ToolSpec) else tool_from_dict(tool)

@@ -1,0 +1,38 @@
+"""A client for a model string."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from aaa.llm.providers import Connection, provider_named, split_model
+from aimu.models.client import BaseModelClient
+
+__all__ = ["client"]
+
+
+def client(
+    model: str,
+    *,
+    system: str | None = None,
+    generate_kwargs: Mapping[str, Any] | None = None,
+    api_key: str | None = None,
+    base_url: str | None = None,
+    timeout_seconds: float | None = None,
+    sdk: Any = None,
+) -> BaseModelClient:
+    """A synchronous client for `model`, "provider:model": openai, openai-responses, anthropic, gemini, ollama, hf or
+    llamacpp.
+
+    `sdk` is a client of the provider's own SDK (a synchronous one) to use instead of a new one.
+    `generate_kwargs={"context_length": N}` sets the window of an Ollama model.
+
+    Raises:
+        ClientSetupError: no such provider, its package is not installed, or there is no key.
+    """
+    name, model_name = split_model(model)
+    provider = provider_named(name)
+    if sdk is None:
+        connection = Connection(
+            model=model_name, api_key=api_key, base_url=base_url, timeout_seconds=timeout_seconds, is_async=False
+        )
+        sdk = provider.connect(connection)
+    return BaseModelClient(provider, sdk, model=model_name, system=system, generate_kwargs=generate_kwargs)
