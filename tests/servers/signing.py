@@ -12,6 +12,9 @@ from typing import Any
 __all__ = ["Signer", "digest"]
 
 
+_TO_STANDARD = str.maketrans("-_", "+/")  # some clients write bytes in the alphabet for URLs
+
+
 def digest(text: str) -> str:
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
 
@@ -29,8 +32,8 @@ class Signer:
     def open(self, sealed: Any) -> dict[str, str] | None:
         """The claims, or None if this account did not seal them."""
         try:
-            data = base64.b64decode(sealed, validate=True)
-        except (TypeError, ValueError):
+            data = base64.b64decode(sealed.translate(_TO_STANDARD), validate=True)
+        except (AttributeError, ValueError):
             return None
         mark, payload = data[:16], data[16:]
         return json.loads(payload) if hmac.compare_digest(mark, self._mark(payload)) else None

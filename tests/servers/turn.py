@@ -15,7 +15,9 @@ __all__ = ["Refused", "Turn", "arguments_of", "first_half", "pieces_of", "within
 class Refused(Exception):
     """An error answer. `fields` are what the provider's error has besides the message."""
 
-    def __init__(self, status: int, message: str, *, headers: Mapping[str, str] | None = None, **fields: Any) -> None:
+    def __init__(
+        self, status: int, message: str, /, *, headers: Mapping[str, str] | None = None, **fields: Any
+    ) -> None:
         self.status = status
         self.message = message
         self.headers = dict(headers or {})
