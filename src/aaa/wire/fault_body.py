@@ -33,7 +33,7 @@ _STATUS_KEYS = {"code", "status", "status_code", "statuscode", "httpstatuscode",
 _COUNTS = {"n_ctx", "n_prompt_tokens"}  # llama-server's own numbers
 _REPLY_KEYS = ("result", "text", "content", "assistant_text")  # of tools that say `is_error`
 
-_LONGEST_TEXT = 65_536  # of one message; an error stands at the start or the end of a text, not in its middle
+_LONGEST_TEXT = 32_768  # of one message; an error stands at the start or the end of a text, not in its middle
 _LONGEST_CODE = 100
 _LARGEST_NUMBER = 2**53
 _MOST_VALUES = 2_000
