@@ -17,6 +17,7 @@ from aaa.wire.openai_chat_media import shown_by
 from aaa.wire.openai_chat_params import body_of, list_of, request_of
 from aaa.wire.openai_chat_reply import broken_by, error_in, response_of, usage_in
 from aaa.wire.openai_chat_stream import ReplyStream
+from aaa.wire.openai_chat_tools import tools_for
 
 __all__ = ["ReplyStream", "error_in", "request_from_body", "request_to_body", "response_from_body"]
 
@@ -37,7 +38,7 @@ def request_from_body(body: Mapping[str, Any]) -> LLMRequest:
 def request_to_body(request: LLMRequest) -> Fields:
     """Write the body of a request."""
     written: Fields = {"messages": list(_dicts(request.messages))} if request.messages else {}
-    return body_of(request, [tool_to_dict(tool) for tool in request.tools], **written)
+    return body_of(request, [tool_to_dict(tool) for tool in tools_for("", request.tools)], **written)
 
 
 def response_from_body(body: Mapping[str, Any]) -> LLMResponse:

@@ -16,8 +16,9 @@ from aaa.errors import BrokenReplyError, WireError
 from aaa.messages import LLMRequest, LLMResponse, Message
 from aaa.wire.lossless import Fields, errors_at, mapping
 from aaa.wire.openai_chat_params import body_of, list_of, request_of
+from aaa.wire.openai_chat_tools import tools_for
 from aaa.wire.openai_responses_items import items_from_messages, messages_from_items
-from aaa.wire.openai_responses_notes import notes_of, with_notes
+from aaa.wire.openai_responses_notes import FORMAT, notes_of, with_notes
 from aaa.wire.openai_responses_status import error_in, response_of
 from aaa.wire.openai_responses_stream import ReplyStream
 from aaa.wire.openai_responses_tools import tool_from_item, tool_to_item
@@ -67,7 +68,7 @@ def request_to_body(request: LLMRequest) -> Fields:
             pass
         case _:
             written["input"] = items_from_messages(messages)
-    return body_of(request, [tool_to_item(tool) for tool in request.tools], **written)
+    return body_of(request, [tool_to_item(tool) for tool in tools_for(FORMAT, request.tools)], **written)
 
 
 def response_from_body(body: Mapping[str, Any]) -> LLMResponse:

@@ -7,7 +7,6 @@
 Which text type is written depends on who speaks; a text of the other type says so in its notes.
 """
 
-import json
 from collections.abc import Mapping, Sequence
 from typing import Any, TypeGuard, cast
 
@@ -16,7 +15,7 @@ from aaa.wire.lossless import Fields, mapping, string_of
 from aaa.wire.media import Media, data_url, portable
 from aaa.wire.openai_chat_media import filename_of, sound_of, typed
 from aaa.wire.openai_chat_notes import warn_once
-from aaa.wire.openai_responses_notes import FORMAT, json_of, laid_over, notes_of, unwritten, with_notes
+from aaa.wire.openai_responses_notes import FORMAT, fields_of, json_of, laid_over, noted, notes_of, with_notes
 
 __all__ = ["CONTENT_TYPES", "content_from", "content_to", "fields_of_part", "is_item"]
 
@@ -51,14 +50,12 @@ def content_to(content: str | tuple[Part, ...] | None, role: str) -> str | list[
 def fields_of_part(part: Part, role: str) -> Fields | None:
     """The content part that is written for `part`; None if it is an item by itself, or says nothing here."""
     if isinstance(part, TextPart):
-        return laid_over({"type": _text_type(role), "text": part.text}, notes_of(part.extra).get("part"))
+        return laid_over({"type": _text_type(role), "text": part.text}, notes_of(part.extra), "part")
     if part.format != FORMAT:
         return _from_foreign(part, role)
     if is_item(part):
         return None
-    fields = json.loads(part.json)
-    fields.pop(f"aaa:{FORMAT}", None)
-    return fields
+    return fields_of(part.json)
 
 
 def is_item(part: Part) -> TypeGuard[OpaquePart]:
@@ -76,12 +73,11 @@ def _text_type(role: str) -> str:
 def _part_from(fields: Mapping[str, Any], role: str) -> Part:
     kind, text = string_of(fields.get("type")) or "", fields.get("text")
     if kind in _TEXT_TYPES and isinstance(text, str):
-        over = unwritten(fields, {"type": _text_type(role), "text": text})
-        return TextPart(text, with_notes("", {"part": over} if over else {}))
+        return TextPart(text, with_notes("", noted("part", fields, {"type": _text_type(role), "text": text})))
     if kind in CONTENT_TYPES:
         return OpaquePart(kind, json_of(fields), FORMAT)
     warn_once("a content part of the unknown type %s is kept, and sent back as it came", kind)
-    return OpaquePart(kind, with_notes(json_of(fields), {"place": "content"}), FORMAT)
+    return OpaquePart(kind, json_of(fields, {"place": "content"}), FORMAT)
 
 
 def _from_foreign(part: OpaquePart, role: str) -> Fields | None:

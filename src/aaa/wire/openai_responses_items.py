@@ -14,7 +14,7 @@ from aaa.messages import Message, OpaquePart
 from aaa.wire.lossless import Fields, errors_at, mapping, string_of
 from aaa.wire.openai_responses_content import CONTENT_TYPES, content_from, content_to
 from aaa.wire.openai_responses_kinds import kind_of, side_of
-from aaa.wire.openai_responses_notes import FORMAT, json_of, unwritten, with_notes
+from aaa.wire.openai_responses_notes import FORMAT, json_of, noted, with_notes
 from aaa.wire.openai_responses_reply import ReplyItems
 from aaa.wire.openai_responses_writing import items_from_messages
 
@@ -61,21 +61,20 @@ def reply_from_items(items: Iterable[Mapping[str, Any]]) -> Message:
 def _message_from(item: Mapping[str, Any]) -> Message:
     role = str(item["role"])
     content = content_from(item.get("content"), role)
-    over = unwritten(item, {"role": role, "content": content_to(content, role)})
-    return Message(role, content, extra=with_notes("", {"item": over} if over else {}))
+    written: Fields = {"role": role, "content": content_to(content, role)}
+    return Message(role, content, extra=with_notes("", noted("item", item, written)))
 
 
 def _result_from(item: Mapping[str, Any]) -> Message:
     content, call_id = content_from(item.get("output"), "tool"), string_of(item.get("call_id"))
     written: Fields = {"type": "function_call_output", "call_id": call_id or "", "output": content_to(content, "tool")}
-    over = unwritten(item, written)
-    return Message("tool", content, tool_call_id=call_id, extra=with_notes("", {"item": over} if over else {}))
+    return Message("tool", content, tool_call_id=call_id, extra=with_notes("", noted("item", item, written)))
 
 
 def _client_from(item: Mapping[str, Any]) -> Message:
     kind, role = kind_of(item), item.get("role")
     place = {"place": "item"} if kind in CONTENT_TYPES else {}
-    part = OpaquePart(kind, with_notes(json_of(item), place), FORMAT)
+    part = OpaquePart(kind, json_of(item, place), FORMAT)
     return Message(role if role in ("system", "developer") else "user", (part,))
 
 

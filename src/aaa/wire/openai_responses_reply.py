@@ -7,6 +7,7 @@ Parts and calls keep their order each; `at` of a call tells how many parts stood
 them. The notes of an item's first part mark where the item begins.
 """
 
+import json
 from collections.abc import Mapping
 from typing import Any
 
@@ -18,7 +19,7 @@ from aaa.wire.openai_chat import call_from_dict
 from aaa.wire.openai_responses_calls import call_fields
 from aaa.wire.openai_responses_content import CONTENT_TYPES, content_from, is_item
 from aaa.wire.openai_responses_kinds import CALLS, kind_of
-from aaa.wire.openai_responses_notes import FORMAT, json_of, notes_of, unwritten, with_notes
+from aaa.wire.openai_responses_notes import FORMAT, json_of, json_with_notes, noted, notes_of, with_notes
 
 __all__ = ["ReplyItems"]
 
@@ -50,7 +51,7 @@ class ReplyItems:
             self._parts += self._begun(parts, item)
         else:
             place = {"place": "item"} if kind in CONTENT_TYPES else {}
-            self._parts.append(OpaquePart(kind, with_notes(json_of(item), place), FORMAT))
+            self._parts.append(OpaquePart(kind, json_of(item, place), FORMAT))
 
     def message(self) -> Message:
         """The assistant message of all items."""
@@ -70,10 +71,10 @@ class ReplyItems:
     def _begun(self, parts: list[Part], item: Mapping[str, Any]) -> list[Part]:
         """The parts of a message item, the first with what is to be known of the item."""
         is_string = isinstance(item["content"], str)
-        over = unwritten({**item, "content": None}, {"role": "assistant", "content": None})
         follows = bool(self._parts) and not is_item(self._parts[-1])
-        notes = ({"item": over} if over or follows else {}) | ({"string": True} if is_string else {})
-        return [_with_part_notes(parts[0], notes), *parts[1:]]
+        notes: dict[str, Any] = {"item": ""} if follows else {}
+        notes |= noted("item", {**item, "content": None}, {"role": "assistant", "content": None})
+        return [_with_part_notes(parts[0], notes | ({"string": True} if is_string else {})), *parts[1:]]
 
 
 def _message_parts(item: Mapping[str, Any]) -> list[Part]:
@@ -85,16 +86,16 @@ def _message_parts(item: Mapping[str, Any]) -> list[Part]:
 def _with_part_notes(part: Part, notes: dict[str, Any]) -> Part:
     if isinstance(part, TextPart):
         return replace(part, extra=with_notes(part.extra, notes))
-    return replace(part, json=with_notes(part.json, notes))
+    return replace(part, json=json_with_notes(part.json, notes))
 
 
 def _notes_of_lone_text(part: TextPart) -> dict[str, Any] | None:
     """The notes of a message that says only this; None if the text has annotations or the like."""
     notes = notes_of(part.extra)
-    if any(value for value in notes.get("part", {}).values()):
+    if any(json.loads(notes.get("part", "{}")).values()):
         return None
     if not part.text:
-        notes.setdefault("item", {})  # an empty text is written where it was read
+        notes.setdefault("item", "")  # an empty text is written where it was read
     return {key: notes[key] for key in notes if key != "string"} | ({} if "string" in notes else {"list": True})
 
 
@@ -104,5 +105,4 @@ def _call_from(item: Mapping[str, Any], kind: str) -> ToolCall:
     inner = {"name": string_of(item.get("name")) or "", CALLS[kind]: said}
     call = call_from_dict({"id": string_of(item.get("call_id")) or "", "type": shape, shape: inner})
     call = replace(call, extra="" if shape == "function" else call.extra)
-    over = unwritten(item, call_fields(call))
-    return replace(call, extra=with_notes(call.extra, {"item": over} if over else {}))
+    return replace(call, extra=with_notes(call.extra, noted("item", item, call_fields(call))))

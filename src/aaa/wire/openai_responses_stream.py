@@ -17,7 +17,7 @@ from aaa.wire.openai_responses_status import error_in, response_of
 
 __all__ = ["ReplyStream"]
 
-_LAST = ("response.completed", "response.incomplete", "response.failed", "response.done")
+_LAST = ("response.completed", "response.incomplete", "response.failed")
 _DELTAS = {
     "response.output_text.delta": "text",
     "response.refusal.delta": "text",

@@ -16,7 +16,7 @@ from aaa.errors import WireError
 from aaa.messages import ToolSpec
 from aaa.wire.lossless import Fields, compact, errors_at, mapping
 from aaa.wire.openai_chat import tool_from_dict, tool_to_dict
-from aaa.wire.openai_responses_notes import laid_over, notes_of, unwritten, with_notes
+from aaa.wire.openai_responses_notes import laid_over, noted, notes_of, with_notes
 
 __all__ = ["tool_from_item", "tool_to_item"]
 
@@ -35,7 +35,8 @@ def tool_from_item(item: Mapping[str, Any], *, index: int | None = None) -> Tool
             case "custom":
                 return tool_from_dict({"type": "custom", "custom": _nested(fields)})
             case _:
-                return tool_from_dict(fields)
+                spec = tool_from_dict(fields)
+                return replace(spec, extra=with_notes(spec.extra, {"hosted": True}))
 
 
 def tool_to_item(spec: ToolSpec) -> Fields:
@@ -45,7 +46,7 @@ def tool_to_item(spec: ToolSpec) -> Fields:
         case "function":
             inner = given.get("function")
             strict = mapping(inner, "a function").get("strict") if inner else given.get("strict")
-            return laid_over(_function_to(spec, is_strict=strict is True), notes_of(spec.extra).get("tool"))
+            return laid_over(_function_to(spec, is_strict=strict is True), notes_of(spec.extra), "tool")
         case "custom" if isinstance(given.get("custom"), Mapping):
             return {"type": "custom", **_flat(given["custom"])}
         case _:
@@ -57,8 +58,7 @@ def _function_from(fields: Mapping[str, Any]) -> ToolSpec:
     if not isinstance(name, str) or not name:
         raise WireError("a tool needs a name (a non-empty string)")
     spec = ToolSpec(name, str(fields.get("description") or ""), compact(parameters, allow_nan=False))
-    over = unwritten(fields, _function_to(spec, is_strict=False))
-    return replace(spec, extra=with_notes("", {"tool": over} if over else {}))
+    return replace(spec, extra=with_notes("", noted("tool", fields, _function_to(spec, is_strict=False))))
 
 
 def _function_to(spec: ToolSpec, *, is_strict: bool) -> Fields:

@@ -5,7 +5,6 @@ ran for it: "Item 'fc_…' of type 'function_call' was provided without its requ
 2026) is told by the ids.
 """
 
-import json
 from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
@@ -13,7 +12,7 @@ from aaa.messages import Message, OpaquePart, Part, TextPart
 from aaa.wire.lossless import Fields
 from aaa.wire.openai_responses_calls import call_fields, is_custom
 from aaa.wire.openai_responses_content import content_to, fields_of_part, is_item
-from aaa.wire.openai_responses_notes import FORMAT, laid_over, notes_of, with_notes
+from aaa.wire.openai_responses_notes import FORMAT, fields_of, laid_over, notes_of, with_notes
 
 __all__ = ["items_from_messages"]
 
@@ -38,21 +37,20 @@ def _from_result(message: Message, *, is_custom: bool) -> Fields:
     kind = "custom_tool_call_output" if is_custom else "function_call_output"
     output = content_to(message.content, message.role)
     fields = {"type": kind, "call_id": message.tool_call_id or "", "output": output}
-    return laid_over(fields, _over_of(message, "output"))
+    return _laid(fields, message, "output")
 
 
 def _from_other(message: Message) -> list[Fields]:
-    items = [_whole(part) for part in _opaque_items(message)]
+    items = [fields_of(part.json) for part in _opaque_items(message)]
     content = content_to(message.content, message.role)
     if items and not content:
         return items
-    return [laid_over({"role": message.role, "content": content}, _over_of(message, "content")), *items]
+    return [_laid({"role": message.role, "content": content}, message, "content"), *items]
 
 
-def _over_of(message: Message, said: str) -> Fields:
-    """What to lay over an item of one message; what it said in a way we do not know, only if nothing else is said."""
-    over: Fields = notes_of(message.extra).get("item", {})
-    return {key: value for key, value in over.items() if key != said or not message.content}
+def _laid(fields: Fields, message: Message, said: str) -> Fields:
+    """The item of one message; what it said in a way we do not know counts only if nothing else is said now."""
+    return laid_over(fields, notes_of(message.extra), "item", but=said if message.content else None)
 
 
 class _Call(NamedTuple):
@@ -91,7 +89,7 @@ def _calls_of(message: Message, parts: int) -> list[_Call]:
     written: list[_Call] = []
     for call in message.tool_calls:
         notes = notes_of(call.extra)
-        written.append(_Call(notes.get("at", parts), laid_over(call_fields(call), notes.get("item"))))
+        written.append(_Call(notes.get("at", parts), laid_over(call_fields(call), notes, "item")))
     return written
 
 
@@ -112,7 +110,7 @@ class _ReplyWriter:
     def add_part(self, part: Part) -> None:
         if is_item(part):
             if self._keeps_ids or not part.type.endswith("_call"):
-                self.items.append(_whole(part))
+                self.items.append(fields_of(part.json))
             self._open = None
             return
         fields = fields_of_part(part, "assistant")
@@ -127,7 +125,7 @@ class _ReplyWriter:
     def _begin(self, fields: Fields, notes: Mapping[str, Any]) -> None:
         is_string = "string" in notes
         content = fields["text"] if is_string else [fields]
-        self.add_item(laid_over({"role": "assistant", "content": content}, notes.get("item")))
+        self.add_item(laid_over({"role": "assistant", "content": content}, notes, "item"))
         self._open = None if is_string else content
 
 
@@ -138,9 +136,3 @@ def _is_reasoning(part: Part) -> bool:
 def _opaque_items(message: Message) -> list[OpaquePart]:
     content = message.content if isinstance(message.content, tuple) else ()
     return [part for part in content if isinstance(part, OpaquePart) and is_item(part)]
-
-
-def _whole(part: OpaquePart) -> Fields:
-    fields = json.loads(part.json)
-    fields.pop(f"aaa:{FORMAT}", None)
-    return fields
