@@ -6,14 +6,13 @@ client.chat("question") ──▶ messages + question ──▶ provider ──�
 
 import logging
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
-
-from aaa.wire.rules import rules_for
+from typing import Any, Self
 
 from aaa.llm.exchange import Exchange
 from aaa.llm.providers import Provider
 from aaa.messages import Delta, LLMRequest, LLMResponse, Message, ToolSpec, Usage
 from aaa.wire.openai_chat import tool_from_dict
+from aaa.wire.rules import rules_for
 from aimu.models.dicts import messages_of, reply_dict
 from aimu.models.parameters import params_of
 
@@ -85,6 +84,16 @@ class BaseModelClient:
         """
         return self._ask(self._request([{"role": "user", "content": prompt}], ()), None).message.text
 
+    def close(self) -> None:
+        """Close the SDK client's connections."""
+        _close(self.sdk)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
     def _missing_system(self) -> list[dict[str, Any]]:
         if self.system is None or any(fields.get("role") in ("system", "developer") for fields in self.messages):
             return []
@@ -118,9 +127,13 @@ class BaseModelClient:
 
     def _streamed(self, exchange: Exchange, show: Callable[[Delta], None]) -> LLMResponse:
         reply = self.provider.reply_stream()
-        for item in self.provider.call(self.sdk, exchange.request, stream=True):
-            for delta in exchange.feed(reply, item):
-                show(delta)
+        items = self.provider.call(self.sdk, exchange.request, stream=True)
+        try:
+            for item in items:
+                for delta in exchange.feed(reply, item):
+                    show(delta)
+        finally:
+            _close(items)
         return reply.response()
 
 
@@ -129,3 +142,9 @@ def _spec_of(tool: Any) -> ToolSpec:
         return tool
     spec = getattr(tool, "spec", None)
     return spec if isinstance(spec, ToolSpec) else tool_from_dict(tool)
+
+
+def _close(resource: Any) -> None:
+    close = getattr(resource, "close", None)
+    if close is not None:
+        close()

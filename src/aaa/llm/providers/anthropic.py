@@ -1,0 +1,26 @@
+"""Anthropic's Messages API."""
+
+from typing import Any
+
+from aaa.llm.providers.stainless import StainlessProvider
+from aaa.wire import anthropic
+
+__all__ = ["ANTHROPIC"]
+
+_DEFAULT_MAX_TOKENS = 4096  # as much as a policy keeps free by default
+
+
+def _with_max_tokens(body: dict[str, Any], stream: bool) -> None:
+    """Every request must say how long its reply may be."""
+    body.setdefault("max_tokens", _DEFAULT_MAX_TOKENS)
+
+
+ANTHROPIC = StainlessProvider(
+    "anthropic",
+    package="anthropic",
+    key_variable="ANTHROPIC_API_KEY",
+    method="messages.create",
+    wire=anthropic,
+    dialect="anthropic",
+    complete_body=_with_max_tokens,
+)
