@@ -58,10 +58,20 @@ class OllamaServer(LocalServer):
             case "POST", "/api/show":
                 exchange.answer(200, self._show(self.read_body(exchange)))
             case "POST", "/api/chat":
-                body = self.read_body(exchange)
-                self.generate(exchange, body, str(body.get("model") or ""))
+                self._chat(exchange, self.read_body(exchange))
             case _:
                 raise Refused(404, "404 page not found")
+
+    def _chat(self, exchange: Exchange, body: dict[str, Any]) -> None:
+        model = str(body.get("model") or "")
+        if body.get("messages"):
+            return self.generate(exchange, body, model)
+        self.check_model(model)  # without messages it only asks for the model to be loaded
+        self.check(body, exchange)
+        self.loaded[model] = self.window_of(body)
+        message = {"role": "assistant", "content": ""}
+        loaded = {"model": model, "created_at": _CREATED, "message": message, "done_reason": "load", "done": True}
+        exchange.answer(200, _line(loaded))
 
     def check_key(self, exchange: Exchange) -> None:
         if self.key is not None and exchange.headers.get("authorization") != f"Bearer {self.key}":
@@ -136,10 +146,7 @@ class OllamaServer(LocalServer):
         return [_line(self.error_body(refused))]
 
     def reply_body(self, turn: Turn) -> Any:
-        if not turn.body.get("messages"):  # asks for the model to be loaded
-            message: dict[str, Any] = {"role": "assistant", "content": ""}
-            return {**self._head(turn), "message": message, "done_reason": "load", "done": True}
-        message = {"role": "assistant", "content": turn.reply.text or turn.reply.refusal or ""}
+        message: dict[str, Any] = {"role": "assistant", "content": turn.reply.text or turn.reply.refusal or ""}
         if turn.reply.thinking and turn.body.get("think") is not False:
             message["thinking"] = turn.reply.thinking
         if turn.reply.calls:
@@ -148,8 +155,6 @@ class OllamaServer(LocalServer):
 
     def frames(self, turn: Turn) -> Sequence[bytes]:
         body = self.reply_body(turn)
-        if body.get("done_reason") == "load":
-            return [_line(body)]
         last = {**self._head(turn), "message": {"role": "assistant", "content": ""}, **self._end(turn)}
         messages = [{"role": "assistant", "content": "", **delta} for delta in _deltas(body["message"])]
         lines = [{**self._head(turn), "message": message, "done": False} for message in messages]

@@ -43,10 +43,10 @@ class Turn:
 
     @property
     def output_tokens(self) -> int:
-        """Everything the model wrote, thinking included, and one token that ends it."""
+        """Everything the model wrote, thinking included, and one token that ends it where nothing cut it."""
         reply = self.reply
         called = [dumped([call.name, dict(call.arguments)]).decode() for call in reply.calls]
-        return tokens("".join([reply.text, reply.refusal or "", *called])) + self.thinking_tokens + 1
+        return tokens("".join([reply.text, reply.refusal or "", *called])) + self.thinking_tokens + (not reply.is_cut)
 
 
 def within(reply: Reply, most_tokens: int | None) -> Reply:
