@@ -1,0 +1,66 @@
+"""Arguments of calls: a JSON object, where a provider or the template behind it reads them.
+
+    {"path": "a.p                ──▶   {"INVALID_JSON": "{\"path\": \"a.p"}
+
+Nothing of what the model wrote is lost. The key is the one in Anthropic's guide to fine-grained tool streaming
+(November 2026), and what our own formats write. Source for servers that read text: "Failed to parse tool call
+arguments as JSON" (llama-server, status 500, measured November 2026).
+"""
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+from msgspec.structs import replace
+
+from aaa.messages import Message, ToolCall
+from aaa.wire.lossless import compact
+from aaa.wire.rules.draft import Draft
+from aaa.wire.rules.report import Violation, flagged
+from aaa.wire.rules.rewriting import with_arguments
+from aaa.wire.rules.rule import Rule
+
+__all__ = ["INVALID_JSON", "Arguments"]
+
+INVALID_JSON = "INVALID_JSON"
+
+
+@dataclass(frozen=True)
+class Arguments(Rule):
+    """Every call has a JSON object; with `may_be_empty` no text at all is one, because the format writes {} for it."""
+
+    name: ClassVar[str] = "arguments"
+    may_be_empty: bool
+
+    def violations(self, messages: Sequence[Message]) -> list[Violation]:
+        """Calls whose arguments are no object."""
+        return flagged(self.name, messages, self._problem)
+
+    def mend(self, draft: Draft) -> None:
+        """Put what is no object inside one."""
+        draft.fix(self.name, self._problem, self._fixed)
+
+    def _problem(self, message: Message) -> str | None:
+        return None if all(map(self._is_good, message.tool_calls)) else "invalid_arguments"
+
+    def _is_good(self, call: ToolCall) -> bool:
+        if not call.arguments_json:
+            return self.may_be_empty
+        try:
+            return isinstance(json.loads(call.arguments_json, parse_constant=_no_number), dict)
+        except (ValueError, RecursionError):
+            return False
+
+    def _fixed(self, message: Message) -> Message:
+        return replace(message, tool_calls=tuple(map(self._call, message.tool_calls)))
+
+    def _call(self, call: ToolCall) -> ToolCall:
+        if self._is_good(call):
+            return call
+        text = call.arguments_json
+        return with_arguments(call, compact({INVALID_JSON: text}) if text else "{}")
+
+
+def _no_number(text: str) -> None:
+    raise ValueError(f"{text} is not JSON")

@@ -1,0 +1,40 @@
+"""Content that is null or a list of nothing, which OpenAI's chat format has in few places.
+
+An assistant that calls tools may go without; every other message has a text, be it "".
+
+Source: OpenAI's API reference, November 2026; "content arrays have at least one item".
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+from aaa.messages import Message, with_text
+from aaa.wire.rules.draft import Draft
+from aaa.wire.rules.report import Violation, flagged
+from aaa.wire.rules.rule import Rule
+from aaa.wire.rules.visible import says_more
+
+__all__ = ["NoContent"]
+
+
+@dataclass(frozen=True)
+class NoContent(Rule):
+    """Every message has content, except one that calls tools."""
+
+    name: ClassVar[str] = "no_content"
+
+    def violations(self, messages: Sequence[Message]) -> list[Violation]:
+        """Messages whose content is null or an empty list."""
+        return flagged(self.name, messages, _problem)
+
+    def mend(self, draft: Draft) -> None:
+        """Give them an empty text."""
+        draft.fix(self.name, _problem, lambda message: with_text(message, ""))
+
+
+def _problem(message: Message) -> str | None:
+    if message.content == ():
+        return "empty_list"
+    may_be_null = message.role == "assistant" and (message.tool_calls or says_more(message))
+    return "null_content" if message.content is None and not may_be_null else None

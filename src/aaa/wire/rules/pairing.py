@@ -1,0 +1,163 @@
+"""Calls and results: each call answered once, in its place; no result without its call.
+
+    assistant(a, b)  user  tool(a)  tool(a)  tool(z)
+                      ╳      moved   repeated  orphan         b has no result
+
+Every provider renders a result as the answer to its call, so this holds also for the servers that do not look. A
+result that came late goes back to its call; what was signed between the two was signed over other words, which the
+draft is told. A result without its call cannot be shown to a model as what it is; it is turned away, with an entry in
+the report.
+
+Sources: "An assistant message with 'tool_calls' must be followed by tool messages responding to each 'tool_call_id'"
+(OpenAI); "`tool_use` ids were found without `tool_result` blocks immediately after", "each tool_use must have a single
+result" (Anthropic); "the number of function response parts is equal to the number of function call parts" (Gemini);
+"Not the same number of function calls and responses" (Mistral).
+"""
+
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from itertools import accumulate
+from typing import ClassVar
+
+import msgspec
+
+from aaa.messages import Message, OpaquePart
+from aaa.wire.lossless import native
+from aaa.wire.rules.answers import Answers, answers
+from aaa.wire.rules.draft import Draft, Entry
+from aaa.wire.rules.report import Violation
+from aaa.wire.rules.rule import Rule, cuts_of
+from aaa.wire.rules.stand_ins import MISSING_RESULT
+
+__all__ = ["Pairing"]
+
+
+@dataclass(frozen=True)
+class Pairing(Rule):
+    """Results stand right behind their call; with `in_turn` anywhere before the assistant speaks again, because the
+    format puts them first in the user's turn when it is written. Of several results to one call the first is kept.
+
+    A request that `may_continue` what the provider keeps (`previous_response_id`) has results whose calls are there.
+    """
+
+    name: ClassVar[str] = "pairing"
+    in_turn: bool = False
+    may_continue: bool = False
+
+    def violations(self, messages: Sequence[Message]) -> list[Violation]:
+        """Results that are lost, elsewhere, said twice, or without their call."""
+        found = self._answers(messages)
+        problems = [(index, "missing_result") for index, _ in _unanswered(messages, found)]
+        problems += [(index, "displaced_result") for index in self._displaced(messages, found)]
+        problems += [(index, "repeated_result") for index in found.repeated]
+        problems += [(index, "orphan_result") for index in found.orphans]
+        return [Violation(self.name, problem, index) for index, problem in sorted(problems)]
+
+    def safe_cuts(self, messages: Sequence[Message]) -> set[int]:
+        """Every place that no call and one of its results stand on both sides of."""
+        steps = [0] * (len(messages) + 1)
+        for result, call in answers(messages).owners.items():
+            steps[call + 1] += 1
+            steps[result + 1] -= 1
+        open_pairs = list(accumulate(steps))
+        return {index for index in cuts_of(messages) if not open_pairs[index]}
+
+    def mend(self, draft: Draft) -> None:
+        """Turn away, move, and stand in for results."""
+        messages = draft.messages
+        found = self._answers(messages)
+        moves = _Moves(draft, messages)
+        for result, call in self._displaced(messages, found).items():
+            moves.late[call].append(result)
+        for call, place in _unanswered(messages, found):
+            moves.lost[call].append(place)
+        draft.entries = moves.made(found)
+
+    def _answers(self, messages: Sequence[Message]) -> Answers:
+        found = answers(messages)
+        is_all = not self.may_continue and not (found.orphans and any(map(_points_elsewhere, messages)))
+        return found if is_all else msgspec.structs.replace(found, orphans=frozenset())
+
+    def _displaced(self, messages: Sequence[Message], found: Answers) -> dict[int, int]:
+        """The results that do not stand where they must, with the message of their call, in order."""
+        runs, turns = _run_ends(messages), _turn_ends(messages) if self.in_turn else []
+        displaced: dict[int, int] = {}
+        for (call, _), result in sorted(found.results.items(), key=lambda item: item[1]):
+            may_move = self.in_turn and "stays" not in native(messages[result].extra, "anthropic")
+            if result >= (turns if may_move else runs)[call + 1]:
+                displaced[result] = call
+        return displaced
+
+
+@dataclass
+class _Moves:
+    """What is to be done with a draft, by the message of the calls."""
+
+    draft: Draft
+    messages: Sequence[Message]
+    late: defaultdict[int, list[int]] = field(default_factory=lambda: defaultdict(list))
+    lost: defaultdict[int, list[int]] = field(default_factory=lambda: defaultdict(list))
+
+    def made(self, found: Answers) -> list[Entry]:
+        moved = {result for results in self.late.values() for result in results}
+        made: list[Entry] = []
+        calling: int | None = None
+        for index, (entry, message) in enumerate(zip(self.draft.entries, self.messages, strict=True)):
+            if calling is not None and message.role != "tool":
+                made += self._behind(calling)
+                calling = None
+            if index in found.orphans or index in found.repeated:
+                problem = "orphan_result" if index in found.orphans else "repeated_result"
+                self.draft.note(Pairing.name, "dropped", entry.source, problem)
+            elif index not in moved:
+                made.append(entry)
+            calling = index if message.tool_calls else calling
+        return made + (self._behind(calling) if calling is not None else [])
+
+    def _behind(self, call: int) -> list[Entry]:
+        """What follows the results that stand behind their call already."""
+        source, entries = self.draft.entries[call].source, list[Entry]()
+        for result in self.late[call]:
+            entry = self.draft.entries[result]
+            self.draft.note(Pairing.name, "moved", entry.source, "displaced_result")
+            self.draft.stale.append((source + 1, entry.source))
+            entries.append(entry)
+        for place in self.lost[call]:
+            self.draft.note(Pairing.name, "added", source, "missing_result")
+            entries.append(Entry(source, _stand_in(self.messages[call], place)))
+        return entries
+
+
+def _stand_in(message: Message, place: int) -> Message:
+    call = message.tool_calls[place]
+    name = None if call.id else call.name  # without an id the name is what tells the calls apart
+    return Message("tool", MISSING_RESULT, tool_call_id=call.id, name=name, kind="marker")
+
+
+def _points_elsewhere(message: Message) -> bool:
+    """Whether the message stands for an item that OpenAI keeps, which may be a call."""
+    parts = message.content if isinstance(message.content, tuple) else ()
+    return any(isinstance(part, OpaquePart) and part.type == "item_reference" for part in parts)
+
+
+def _unanswered(messages: Sequence[Message], found: Answers) -> list[tuple[int, int]]:
+    calls = ((index, place) for index, message in enumerate(messages) for place in range(len(message.tool_calls)))
+    return [call for call in calls if call not in found.results]
+
+
+def _run_ends(messages: Sequence[Message]) -> list[int]:
+    """For each index, the first at or behind it that is no result."""
+    return _next([message.role != "tool" for message in messages])
+
+
+def _turn_ends(messages: Sequence[Message]) -> list[int]:
+    """For each index, the first at or behind it that is the assistant's."""
+    return _next([message.role == "assistant" for message in messages])
+
+
+def _next(is_end: Sequence[bool]) -> list[int]:
+    ends = [len(is_end)]
+    for index in reversed(range(len(is_end))):
+        ends.append(index if is_end[index] else ends[-1])
+    return ends[::-1]
