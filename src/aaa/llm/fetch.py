@@ -1,7 +1,6 @@
 """Questions to a provider's server beside the model calls: small JSON documents, with the client's own key."""
 
 import json
-import urllib.error
 import urllib.parse
 import urllib.request
 from typing import Any
