@@ -122,6 +122,8 @@ TEXTS = [
     ("The conversation is too long for this model", tokens()),
     ("Your request of 9,000 tokens exceeds the context window of 8,192 tokens", tokens(8192, 9000)),
     ("sequence too big (9000 > 8192): larger than the model's context length", tokens(8192, 9000)),
+    ("This model's maximum context length is 128,000 tokens", tokens(128000)),
+    ("Too long for a context window of 8192 tokens", tokens(8192)),
     ("Token limit exceeded", tokens()),
     ("Too many tokens", tokens()),
     ("slot unavailable, n_ctx too small", tokens()),
@@ -135,9 +137,9 @@ TEXTS = [
 
 
 @pytest.mark.parametrize(("text", "expected"), TEXTS)
-@pytest.mark.parametrize("status", [None, 200, 400, 413, 422, 500])
-def test_a_text_is_known_with_its_numbers_whatever_the_status(text, expected, status):
-    assert recognize(fault_from(status, {}, {"error": {"message": text}})) == expected
+def test_a_text_is_known_with_its_numbers_whatever_the_status(text, expected):
+    for status in (None, 200, 400, 413, 422, 500):
+        assert recognize(fault_from(status, {}, {"error": {"message": text}})) == expected
 
 
 @pytest.mark.parametrize("row", EXACT, ids=lambda row: row.template[:60])
@@ -222,12 +224,11 @@ LOOK_ALIKES = {
 
 
 @pytest.mark.parametrize(("kind", "text"), LOOK_ALIKES.values(), ids=LOOK_ALIKES)
-@pytest.mark.parametrize("status", [None, 200, 400, 413, 429, 500])
-def test_what_looks_like_an_overflow_is_none_whatever_the_status(kind, text, status):
-    fault = fault_from(status, {}, {"error": {"message": text}})
-
-    assert recognize(fault) is None
-    assert look_alike(fault) == kind
+def test_what_looks_like_an_overflow_is_none_whatever_the_status(kind, text):
+    for status in (None, 200, 400, 413, 429, 500):
+        fault = fault_from(status, {}, {"error": {"message": text}})
+        assert recognize(fault) is None
+        assert look_alike(fault) == kind
 
 
 @pytest.mark.parametrize(
@@ -392,6 +393,4 @@ def test_a_long_text_of_one_piece_is_read_to_its_end(piece, end):
     """Linear in the text: what is quadratic does not come back from 200,000 characters in the time a test has."""
     text = piece * (200_000 // len(piece)) + end
 
-    for body in (text, {"error": {"message": text}}, {"error": {"message": [text], "code": text}}):
-        fault = fault_from(400, {}, body)
-        assert recognize(fault) == recognize(fault)
+    assert recognize(fault_from(400, {}, text)) == recognize(fault_from(400, {}, {"error": {"message": text}}))

@@ -101,11 +101,19 @@ def test_an_empty_reply_cut_for_its_length_is_a_second_sign():
     assert silent_truncation(15_750, Usage(2_500, 200), cached_reported=False, finish_reason="length") is None
 
 
-def test_what_was_cut_teaches_no_ratio():
+def test_what_was_cut_is_not_what_later_calls_are_measured_by():
     state = seen(NOTHING_SEEN, 4_000, Usage(4_400, 10))
     after = seen(state, 30_000, Usage(2_051, 10), is_cut=True)
 
-    assert (after.ratio, after.whole) == (state.ratio, 4_400) == (1.1, 4_400)
+    assert (after.whole_sent, after.whole_read, after.most) == (4_000, 4_400, 4_400)
+    assert (after.sent, after.read) == (30_000, 2_051)
+
+
+def test_what_a_server_adds_of_its_own_is_no_cut_when_it_weighs_less():
+    """27,000 tokens of instructions and tools that the estimate does not know."""
+    calls = [(estimate, 27_000 + estimate * 8 // 10) for estimate in range(600, 150_000, 397)]
+
+    assert not any(is_found(calls, cached_reported=True))
 
 
 TOKENS = st.integers(0, 300_000)
@@ -116,10 +124,9 @@ def test_a_cut_is_only_found_below_what_was_sent(calls, cached_reported, window)
     state = NOTHING_SEEN
     for estimate, read in calls:
         usage = Usage(read, 1)
-        ratio = state.ratio or 1.0
         overflow = silent_truncation(estimate, usage, cached_reported=cached_reported, window=window, before=state)
         if overflow is not None:
             assert overflow.kind == "silent"
             assert overflow.limit > 0
-            assert 0 < read < estimate * ratio
+            assert 0 < read < max(estimate, state.whole_read + estimate - state.whole_sent, state.whole_read)
         state = seen(state, estimate, usage, is_cut=overflow is not None)

@@ -17,7 +17,8 @@ import msgspec
 
 from aaa.messages import Message, Usage
 from aaa.wire.fault_body import Fault
-from aaa.wire.overflow_texts import CODES, EXACT, GENERAL, GENERAL_BYTES, GENERAL_NUMBERS, LOOK_ALIKES, Kind, plain
+from aaa.wire.overflow_texts import EXACT, Kind, plain
+from aaa.wire.overflow_words import CODES, GENERAL, GENERAL_BYTES, GENERAL_LIMIT, GENERAL_NUMBERS, LOOK_ALIKES
 
 __all__ = ["ContextOverflow", "look_alike", "overflow_of_finish", "recognize"]
 
@@ -25,6 +26,7 @@ _NO_BODY = re.compile(r"^(?:error:? ?)?(?:\d{3})? ?(?:status code)? ?\(no body\)
 _FULL = frozenset({"model_context_window_exceeded", "context_window_exceeded", "context_length_exceeded"})
 _CUT = frozenset({"length", "max_tokens", "max_output_tokens"})
 _NEARLY_FULL = 0.95  # of the window; the rest is what a server keeps for itself
+_LONGEST_SENTENCE = 4_096  # in which numbers belong together
 _BARE_IS_OVERFLOW = "cerebras"
 
 
@@ -141,12 +143,14 @@ def _general(text: str) -> ContextOverflow | None:
 
 
 def _with_numbers(text: str) -> ContextOverflow:
+    text = text[:_LONGEST_SENTENCE]
     for pattern in GENERAL_NUMBERS:
-        if found := pattern.search(text[:4000]):
+        if found := pattern.search(text):
             prompt, limit = _number(found["prompt"]), _number(found["limit"])
             if prompt > limit > 0:
                 return ContextOverflow(limit=limit, requested=prompt)
-    return ContextOverflow()
+    alone = GENERAL_LIMIT.search(text)
+    return ContextOverflow(limit=_number(alone["limit"]) or None if alone else None)
 
 
 def _of_codes(fault: Fault, provider: str, *, is_bare: bool) -> ContextOverflow | None:

@@ -1,4 +1,4 @@
-"""What providers write when a prompt does not fit, and what only looks like it: data, one row a text.
+"""What providers write when a prompt does not fit: data, one row a text.
 
 A row is the provider's own words with its numbers as fields:
 
@@ -7,9 +7,8 @@ A row is the provider's own words with its numbers as fields:
     {tools}    more of the prompt's tokens    {excess}   what the prompt has too much
     …          up to 80 characters            {number}   a number that means none of these
 
-`EXACT` rows are whole sentences and decide by themselves. `GENERAL` patterns are the words they share, for the texts
-nobody has listed yet; they decide only where no pattern of `LOOK_ALIKES` says otherwise. Texts are compared in the form
-that `plain` gives them. Sources: public issues, the source of the servers, and documentation, November 2026.
+Rows are whole sentences and decide by themselves; `overflow_words` has what is known beyond them. Texts are compared in
+the form that `plain` gives them. Sources: public issues, the source of the servers, documentation, November 2026.
 """
 
 import re
@@ -18,22 +17,12 @@ from typing import Literal
 
 import msgspec
 
-__all__ = [
-    "CODES",
-    "EXACT",
-    "GENERAL",
-    "GENERAL_BYTES",
-    "GENERAL_NUMBERS",
-    "LOOK_ALIKES",
-    "Kind",
-    "OverflowText",
-    "plain",
-]
+__all__ = ["EXACT", "NUMBER", "Kind", "OverflowText", "plain"]
 
 Kind = Literal["tokens", "bytes", "silent"]
 
 _GAP = ".{0,80}?"
-_NUMBER = r"(?<![\d,])(?P<%s>\d{1,3}(?:[,_']\d{3}){1,5}(?!\d)|\d{1,15})(?!\d)"
+NUMBER = r"(?<![\d,])(?P<%s>\d{1,3}(?:[,_']\d{3}){1,5}(?!\d)|\d{1,15})(?!\d)"
 _BETWEEN_DIGITS = re.compile(r"(?<=\d)[\u00a0\u2009\u202f](?=\d{3})")
 _UNQUOTED = str.maketrans({"`": None, '"': None, "\\": None, "’": "'", "‘": "'", "“": None, "”": None})
 
@@ -64,7 +53,7 @@ def _compiled(template: str) -> re.Pattern[str]:
 
 
 def _field(piece: str) -> str:
-    return _NUMBER % piece[1:-1] if piece.startswith("{") and piece.endswith("}") else re.escape(piece)
+    return NUMBER % piece[1:-1] if piece.startswith("{") and piece.endswith("}") else re.escape(piece)
 
 
 def _rows(source: str, *templates: str, kind: Kind = "tokens") -> tuple[OverflowText, ...]:
@@ -243,88 +232,3 @@ EXACT: tuple[OverflowText, ...] = (
     ),
 )
 """Whole sentences. Of those that match, the one that gives most numbers counts; among equals the first."""
-
-CODES: dict[str, Kind] = {
-    "context_length_exceeded": "tokens",
-    "context_window_exceeded": "tokens",
-    "model_context_window_exceeded": "tokens",
-    "exceed_context_size_error": "tokens",
-    "contextwindowexceedederror": "tokens",  # LiteLLM's class
-    "contextoverflowerror": "tokens",  # LangChain's, and ours
-    "outofcontexterror": "tokens",  # Volcengine
-    "request_too_large": "bytes",
-    "requesttoolarge": "bytes",
-    "payload_too_large": "bytes",
-}
-"""Codes, types and class names that mean it, for bodies that lost their text."""
-
-_SUBJECT = r"(?:prompt|input|inputs|conversation|context|history|messages)"
-_MEASURE = (
-    r"(?:context[ _](?:window|length|size|limit)|n_ctx|num_ctx|max_model_len|max_seq_len|max_position_embeddings"
-    r"|(?:max|maximum|model's|model|configured) (?:input|prompt|sequence|model|total) (?:length|size|tokens?)"
-    r"|(?:input|prompt|sequence) (?:length|size|token|tokens) limit)"
-)
-_EXCEEDS = (
-    r"(?:exceed\w*|overflow\w*|surpass\w*|longer than|larger than|greater than|more than|too (?:long|large|big) for"
-    r"|does(?: not|n't) fit|beyond)"
-)
-
-_BODY, _OF_BODY = r"(?:request|payload|body|entity)", r"(?: body| size| entity| payload)?"
-
-GENERAL: tuple[re.Pattern[str], ...] = tuple(
-    re.compile(pattern)
-    for pattern in (
-        rf"\b{_SUBJECT}(?: is| are| was)?(?: far)? too (?:long|large|big)\b",
-        rf"\b{_EXCEEDS}.{{0,60}}?\b{_MEASURE}",
-        rf"\b{_MEASURE}.{{0,60}}?\b(?:exceed\w*|overflow\w*|reached|too small|is full|full)\b",
-        r"\btoo many (?:input |prompt |context )?tokens\b",
-        r"\btokens? (?:limit|count)(?: is| was| has been)? exceed",
-        r"\bexceed\w*(?: the| this)?(?: \S{1,20}){0,3} tokens? limit",
-        r"\breduce the (?:length|size|number of tokens) (?:of|in) (?:the |your )?(?:messages|prompt|input)",
-        r"\b(?:max|maximum) (?:context|prompt) (?:length|size|window)\b",
-        r"(?:^|: )length limit exceeded",  # Hugging Face's hosted models
-        r"(?:输入|上下文|提示词|prompt|tokens?)[^。]{0,20}?(?:超出|超过|超长|过长)",
-        r"(?:超出|超过)[^。]{0,20}?(?:上下文|最大长度|长度限制|最大输入)",
-    )
-)
-
-GENERAL_BYTES: tuple[re.Pattern[str], ...] = tuple(
-    re.compile(pattern)
-    for pattern in (
-        rf"\b(?:{_BODY}|content|message){_OF_BODY}(?: is| was)? too (?:large|big)",
-        rf"\b{_BODY}{_OF_BODY}(?: size)? exceed",
-        r"\bexceed\w*.{0,40}?\b(?:request|payload|body|message) size",
-    )
-)
-
-GENERAL_NUMBERS: tuple[re.Pattern[str], ...] = tuple(
-    re.compile(pattern)
-    for pattern in (
-        rf"{_NUMBER % 'prompt'}(?: tokens)? > {_NUMBER % 'limit'}",
-        rf"{_NUMBER % 'prompt'} tokens?\b\)?[^\d]{{0,60}}?\b{_EXCEEDS}[^\d]{{0,60}}?{_NUMBER % 'limit'}",
-    )
-)
-"""Numbers of a text that only `GENERAL` knows; they count if the prompt is above the limit."""
-
-LOOK_ALIKES: dict[str, re.Pattern[str]] = {
-    "rate": re.compile(
-        r"\b(?:tokens?|requests?|calls?|queries|limit)(?: \S{1,20}){0,3}? ?per[ _-]?"
-        r"(?:min|minute|hour|day|second|month)\b|\b(?:tpm|rpm|tpd|rpd|itpm|otpm)\b|rate[ _-]?limit"
-        r"|too[ _]?many[ _]?requests|throttl|quota|please wait before|slow down|频率|限流|并发"
-    ),
-    "output": re.compile(
-        r"\bmax(?:imum)?[ _]?(?:completion[ _]|output[ _]|new[ _])?tokens?(?: is| value)? too (?:large|high|big)"
-        r"|max_tokens: \d{1,15} > \d"
-        r"|maximum tokens you requested exceeds"
-        r"|\b(?:max[ _](?:completion[ _]|output[ _]|new[ _])?tokens|maxoutputtokens|num_predict|max_length)\W{0,2}"
-        r" ?(?:(?:must|should) be (?!at least|greater|more|positive|an? )|can(?:not| not|'t)|may not|supports at most)"
-        r"|range of max_\w{0,20}tokens|maxoutputtokens value of|invalid max_\w{0,20}tokens"
-        r"|(?:completion|output) tokens,? whereas|at most \d{1,15} (?:completion|output) tokens"
-        r"|maximum (?:allowed )?(?:number of )?(?:completion|output)[ _](?:tokens|length)|output length limit"
-    ),
-    "field": re.compile(r"(?:string|array)_above_max_length|(?:string|array) too long|above maximum length"),
-    "media": re.compile(r"too much media|image dimensions?|(?:pdf|document) pages|too many images|image exceeds"),
-    # llama-server, when requests at the same time have used up a cache they share: it passes (measured).
-    "shared cache": re.compile(r"^context size has been exceeded\.?$"),
-}
-"""What shares words with an overflow and is none."""
