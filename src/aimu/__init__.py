@@ -15,9 +15,11 @@ from typing import TYPE_CHECKING, Any
 
 from aimu.context import (
     Fitter,
+    check_messages,
     clear_tool_results,
     count_tokens,
     fit_messages,
+    repair_messages,
     summarize_messages,
     trim_messages,
     truncate_tool_results,
@@ -30,10 +32,12 @@ if TYPE_CHECKING:
 __all__ = [
     "ContextCompacted",
     "Fitter",
+    "check_messages",
     "clear_tool_results",
     "client",
     "count_tokens",
     "fit_messages",
+    "repair_messages",
     "summarize_messages",
     "trim_messages",
     "truncate_tool_results",

@@ -5,11 +5,15 @@ import asyncio
 import aimu
 from aaa.context import ClearToolResults, ContextPolicy, HeuristicCounter, TruncateToolResults, groups
 from aaa.errors import ContextFloorError
-from aaa.wire.openai_chat import messages_from_dicts
+from aaa.wire.openai_chat import message_to_dict, messages_from_dicts
+from aaa.wire.rules import rules_for
 from aimu.context.layout import skeletons
+from aimu.context.texts import sent_fields
 from tests.aimu.talk import specified_text
 
-__all__ = ["disagreements"]
+__all__ = ["DIALECTS", "disagreements"]
+
+DIALECTS = ("openai", "openai-responses", "anthropic", "gemini", "ollama", "mistral", "bedrock", "strict-template")
 
 
 def disagreements(messages):
@@ -24,7 +28,18 @@ def disagreements(messages):
         "truncating": (aimu.truncate_tool_results(messages), _applied(messages, TruncateToolResults(), size)),
         "fitting": (_fitted(messages, size // 2), _prepared(messages, _policy(size // 2))),
     }
-    return [name for name, (ours, theirs) in pairs.items() if ours != theirs]
+    found = [name for name, (ours, theirs) in pairs.items() if ours != theirs]
+    return found + [f"{what} for {provider}" for provider in DIALECTS for what in _by_rules(messages, read, provider)]
+
+
+def _by_rules(messages, read, provider):
+    rules = rules_for(provider)
+    violations, (repaired, _) = rules.violations(read), rules.repair(read)
+    if aimu.check_messages(messages, provider) != violations:
+        yield "checking"
+    ours = [dict(sent_fields(fields)) for fields in aimu.repair_messages(messages, provider)]
+    if ours != [message_to_dict(message) for message in repaired]:
+        yield "repairing"
 
 
 def _applied(messages, strategy, size):

@@ -4,11 +4,13 @@
     trim_messages, summarize_messages           drop what is oldest, or have it summarised
     clear_tool_results, truncate_tool_results   make tool results smaller
     fit_messages, Fitter                        all of it, by a policy; call by call
+    check_messages, repair_messages             would a provider take it?
 
 Functions of data: a list goes in, a new list comes out; the list and its dicts are never changed, and what is kept are
 the caller's own objects. The work is done by `aaa.context`.
 """
 
+from aimu.context.checking import check_messages, repair_messages
 from aimu.context.counters import Counter, EstimateCounter
 from aimu.context.counting import count_tokens
 from aimu.context.fitter import Fitter, PolicySettings
@@ -22,9 +24,11 @@ __all__ = [
     "EstimateCounter",
     "Fitter",
     "PolicySettings",
+    "check_messages",
     "clear_tool_results",
     "count_tokens",
     "fit_messages",
+    "repair_messages",
     "summarize_messages",
     "trim_messages",
     "truncate_tool_results",
