@@ -11,7 +11,6 @@ Source: the providers' documentation of their rate limits, November 2026.
 import re
 from collections.abc import Mapping
 from datetime import UTC, datetime
-from email.utils import parsedate_to_datetime
 from typing import Any, cast
 
 from aaa.wire.fault_body import Fault
@@ -108,6 +107,8 @@ def _plain_number(text: str) -> float | None:
 
 def _moment(text: str) -> datetime | None:
     """An HTTP date or an ISO time; without a zone it is in UTC."""
+    from email.utils import parsedate_to_datetime  # loads sockets and more, for a rare form
+
     for parse in (datetime.fromisoformat, parsedate_to_datetime):
         try:
             moment = parse(text.strip())
