@@ -30,7 +30,9 @@ def as_json(value: Any) -> str:
 
 
 def fields(required: dict[str, Any], optional: dict[str, Any] | None = None) -> st.SearchStrategy[dict[str, Any]]:
-    strategies = {key: value if isinstance(value, st.SearchStrategy) else st.just(value) for key, value in required.items()}
+    strategies = {
+        key: value if isinstance(value, st.SearchStrategy) else st.just(value) for key, value in required.items()
+    }
     return st.fixed_dictionaries(strategies, optional=optional or {})
 
 
@@ -189,7 +191,9 @@ def test_a_reply_whose_reasoning_was_taken_out_names_no_item_by_its_id(items):
         if message.role == "assistant" and is_reasoned:
             kept = tuple(part for part in parts if isinstance(part, OpaquePart) and part.type != "reasoning")
             written = items_from_messages([replace(message, content=kept)])
-            assert all("id" not in item for item in written if item.get("type") in ("function_call", "custom_tool_call"))
+            assert all(
+                "id" not in item for item in written if item.get("type") in ("function_call", "custom_tool_call")
+            )
 
 
 def _id_of(part: OpaquePart) -> bool:

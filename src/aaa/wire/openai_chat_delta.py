@@ -27,7 +27,7 @@ def laid(message: Fields, delta: Mapping[str, Any]) -> None:
         elif isinstance(value, list | tuple) or (key in _GROWING and isinstance(value, str | None)):
             message[key] = joined(message.get(key), value)
         elif isinstance(value, Mapping) and isinstance(message.get(key), Mapping):
-            message[key] = {**message[key], **value}
+            message[key] = _merged(message[key], cast("Fields", value))
         elif value is not None or key not in message:
             message[key] = value
 
@@ -68,6 +68,12 @@ def thought_in(delta: Mapping[str, Any]) -> str:
         if isinstance(delta.get(key), str) and delta[key]:
             return delta[key]
     return _text_in(delta.get("content"), "thinking") or _text_in(delta.get("reasoning_details"), "reasoning.text")
+
+
+def _merged(before: Fields, piece: Fields) -> Fields:
+    """An object laid over another; the sound of a reply and what is said in it grow."""
+    grown = {key: joined(before.get(key), piece[key]) for key in ("data", "transcript") if key in piece}
+    return {**before, **piece, **grown}
 
 
 def _parts_of(value: Any) -> list[Any]:

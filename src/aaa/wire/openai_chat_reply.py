@@ -8,7 +8,7 @@ from aaa.messages import LLMResponse
 from aaa.wire.openai_chat import message_from_dict
 from aaa.wire.usage import cost_from, usage_from
 
-__all__ = ["broken_by", "error_in", "response_of", "usage_in"]
+__all__ = ["as_error", "broken_by", "error_in", "response_of", "usage_in"]
 
 # The names of others, as their API references give them, November 2026. Everything else is kept.
 _FINISH_REASONS = {
@@ -60,12 +60,17 @@ def usage_in(body: Mapping[str, Any]) -> Mapping[str, Any] | None:
 def error_in(body: Mapping[str, Any]) -> Mapping[str, Any] | None:
     """The error that a body or a chunk tells of, though its status was 200; None if it tells of none."""
     for place in (body, *(body.get("choices") or ())):
-        error = cast("Mapping[str, Any]", place).get("error") if isinstance(place, Mapping) else None
-        if isinstance(error, Mapping):
-            return cast("Mapping[str, Any]", error)
-        if error:  # xAI's is a string, with the code beside it
-            return {"message": str(error), "code": cast("Mapping[str, Any]", place).get("code")}
+        fields: Mapping[str, Any] = cast("Mapping[str, Any]", place) if isinstance(place, Mapping) else {}
+        if (error := as_error(fields.get("error"), fields.get("code"))) is not None:
+            return error
     return None
+
+
+def as_error(error: Any, code: Any) -> Mapping[str, Any] | None:
+    """An error as an object; xAI's is a string, with the code beside it."""
+    if not error:
+        return None
+    return cast("Mapping[str, Any]", error) if isinstance(error, Mapping) else {"message": str(error), "code": code}
 
 
 def broken_by(error: Mapping[str, Any]) -> BrokenReplyError:

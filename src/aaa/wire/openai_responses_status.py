@@ -17,7 +17,7 @@ from aaa.errors import BrokenReplyError, WireError
 from aaa.messages import LLMResponse, Message
 from aaa.wire.lossless import mapping
 from aaa.wire.openai_chat_params import list_of
-from aaa.wire.openai_chat_reply import broken_by
+from aaa.wire.openai_chat_reply import as_error, broken_by
 from aaa.wire.openai_responses_items import reply_from_items
 from aaa.wire.openai_responses_kinds import waits_for_client
 from aaa.wire.usage import cost_from, usage_from
@@ -27,12 +27,8 @@ __all__ = ["error_in", "response_of"]
 
 def error_in(body: Mapping[str, Any]) -> Mapping[str, Any] | None:
     """The error that a response or an event tells of, though its status was 200; None if it tells of none."""
-    error = body.get("error")
-    if isinstance(error, Mapping):
-        return cast("Mapping[str, Any]", error)
-    if error:
-        return {"message": str(error), "code": body.get("code")}
-    return {"message": "the response failed, with no reason given"} if body.get("status") == "failed" else None
+    failed = {"message": "the response failed, with no reason given"} if body.get("status") == "failed" else None
+    return as_error(body.get("error"), body.get("code")) or failed
 
 
 def response_of(body: Mapping[str, Any], *, output: Sequence[Any] | None = None) -> LLMResponse:
