@@ -15,6 +15,7 @@ from tests.servers.anthropic_thinking import ThinkingGuard
 from tests.servers.base import LocalServer
 from tests.servers.counting import BreakpointCache, rendered, tokens
 from tests.servers.replies import Fault
+from tests.servers.signing import Signer
 from tests.servers.transport import Exchange, new_id
 from tests.servers.turn import Refused, Turn
 
@@ -27,7 +28,8 @@ class AnthropicServer(LocalServer):
     `binds_thinking` binds each thinking block to all that was before it, as the models of the 5.5 generation do.
     `counts_output` is the rule of models before 4.5: prompt and `max_tokens` must fit the window together; without
     it a reply that runs into the window stops with `model_context_window_exceeded`. `takes_prefill` and
-    `takes_system` let a conversation end with the assistant, and have system messages inside.
+    `takes_system` let a conversation end with the assistant, and have system messages inside. `accepts_foreign` takes
+    signatures that no server of this account made.
     """
 
     default_models = ("claude-sonnet-5-5", "claude-haiku-5-5", "claude-haiku-4-5")
@@ -41,13 +43,14 @@ class AnthropicServer(LocalServer):
         takes_system: bool = False,
         cache_minimum: int = 0,
         account: str = "org-test",
+        accepts_foreign: bool = False,
         **settings: Any,
     ) -> None:
         super().__init__(*args, **settings)
         self.counts_output = counts_output
         self.takes_prefill = takes_prefill
         self.takes_system = takes_system
-        self._thinking = ThinkingGuard(account, binds_thinking)
+        self._thinking = ThinkingGuard(Signer(account, accepts_foreign=accepts_foreign), binds_thinking)
         self._breakpoints = BreakpointCache(cache_minimum)
 
     def route(self, exchange: Exchange) -> None:

@@ -18,7 +18,7 @@ _BLOCK_KEYS: Mapping[str, set[str]] = {
     "redacted_thinking": {"data"},
 }
 _OTHER_BLOCKS = re.compile(
-    r"search_result|server_tool_use|mcp_tool_use|compaction|container_upload|connector_text|\w+_tool_result"
+    r"search_result|tool_reference|server_tool_use|mcp_tool_use|compaction|container_upload|connector_text|\w+_tool_result"
 )
 NAME = re.compile(r"[a-zA-Z0-9_-]{1,128}")
 _ID = re.compile(r"[a-zA-Z0-9_-]+")

@@ -86,6 +86,7 @@ _SCHEMA = {
 _NAME = re.compile(r"[a-zA-Z_][a-zA-Z0-9_.:-]{0,127}")
 _MOST_DECLARATIONS = 128
 _FREE = {"args", "response", "parametersJsonSchema", "responseJsonSchema", "responseSchema", "properties", "default"}
+_LISTS = ("contents", "parts", "tools")
 _STRUCT = "(type.googleapis.com/google.protobuf.Struct)"
 
 
@@ -94,13 +95,17 @@ def invalid(message: str) -> Refused:
 
 
 def camel(value: Any) -> Any:
-    """The body with every field in camelCase; what the user named himself stays as it is."""
+    """The body as protobuf reads it: fields in camelCase, a list where one value stood for it.
+
+    What users name themselves stays as it is.
+    """
     if isinstance(value, list):
         return [camel(item) for item in value]
     if not isinstance(value, dict):
         return value
     named = {re.sub(r"_([a-z])", lambda found: found[1].upper(), key): inner for key, inner in value.items()}
-    return {key: inner if key in _FREE else camel(inner) for key, inner in named.items()}
+    read = {key: inner if key in _FREE else camel(inner) for key, inner in named.items()}
+    return {key: [inner] if key in _LISTS and isinstance(inner, dict) else inner for key, inner in read.items()}
 
 
 def _check_known(value: Any, known: Collection[str], at: str) -> None:

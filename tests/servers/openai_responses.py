@@ -22,17 +22,23 @@ class OpenAIResponsesServer(OpenAIServer):
     """`openai.OpenAI(base_url=f"{server.url}/v1", api_key=server.key)`.
 
     `stream_failure` is how a request that asked for a stream learns that it is too large: by `response.failed`, by an
-    `error` event, by one whose fields are nested under `error`, or by status 400 before any stream.
+    `error` event, by one whose fields are nested under `error`, or by status 400 before any stream. `accepts_foreign`
+    takes encrypted reasoning that no server of this account made.
     """
 
     default_models = ("gpt-5", "gpt-5.6", "gpt-4.1")
 
     def __init__(
-        self, *args: Any, stream_failure: StreamFailure = "failed", account: str = "org-test", **settings: Any
+        self,
+        *args: Any,
+        stream_failure: StreamFailure = "failed",
+        account: str = "org-test",
+        accepts_foreign: bool = False,
+        **settings: Any,
     ) -> None:
         super().__init__(*args, **settings)
         self.stream_failure = stream_failure
-        self._signer = Signer(account)
+        self._signer = Signer(account, accepts_foreign=accepts_foreign)
         self._memory = ItemMemory(self._signer)
 
     def route(self, exchange: Exchange) -> None:

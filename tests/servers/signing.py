@@ -20,9 +20,10 @@ def digest(text: str) -> str:
 
 
 class Signer:
-    """Seals claims for one account."""
+    """Seals claims for one account; `accepts_foreign` lets through what another sealed, unread."""
 
-    def __init__(self, account: str) -> None:
+    def __init__(self, account: str, *, accepts_foreign: bool = False) -> None:
+        self.accepts_foreign = accepts_foreign
         self._secret = f"secret of {account}".encode()
 
     def seal(self, **claims: str) -> str:

@@ -34,7 +34,7 @@ UNEQUAL = (
 )
 
 
-def client(server: GeminiServer) -> genai.Client:
+def client(server: GeminiServer) -> Any:
     return genai.Client(api_key=server.key, http_options=types.HttpOptions(base_url=server.url))
 
 

@@ -31,7 +31,7 @@ SEALED = {"store": False, "include": ["reasoning.encrypted_content"]}
 LONG = [{"role": "user", "content": "x" * 4000}]
 
 
-def client(server: OpenAIResponsesServer) -> openai.OpenAI:
+def client(server: OpenAIResponsesServer) -> Any:
     return openai.OpenAI(base_url=f"{server.url}/v1", api_key=server.key, max_retries=0)
 
 
@@ -250,3 +250,9 @@ def test_options_are_refused_for_each_rule(body: dict[str, Any], expected: str) 
         )
         assert status == 400
         assert expected in message
+
+
+def test_reasoning_made_elsewhere_can_be_let_through() -> None:
+    with OpenAIResponsesServer(["ok"], accepts_foreign=True) as server:
+        reasoning = {"type": "reasoning", "id": "rs_1", "summary": [], "encrypted_content": "made elsewhere"}
+        assert answer(server, [*ASK, reasoning, {"role": "assistant", "content": "x"}, *ASK])[0] == 200
