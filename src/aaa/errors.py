@@ -143,7 +143,8 @@ class ContextOverflowError(ContextError):
         self.requested = requested
         self.counts_output = counts_output
         self.kind = kind
-        numbers = f" (limit {limit}, requested {requested})" if limit or requested else ""
+        known = [f"{name} {number:,}" for name, number in (("limit", limit), ("requested", requested)) if number]
+        numbers = f" ({', '.join(known)})" if known else ""
         super().__init__((problem or "the prompt is larger than the model's window") + numbers)
 
 
@@ -357,7 +358,7 @@ def error_data(error: BaseException) -> dict[str, str]:
     return {"type": type(error).__name__, "message": message}
 
 
-_QUOTED = re.compile(r"([\"'`])(?:(?!\1).){60,}\1", re.DOTALL)
+_QUOTED = re.compile(r"(?<!\w)([\"'`])(?=\S)(?:(?!\1).){60,}\1(?!\w)", re.DOTALL)
 _LONGEST_QUOTE = 300
 
 

@@ -65,5 +65,7 @@ class Exchange:
                 f"{self.provider.name}: the window was full before the reply began",
                 limit=overflow.limit,
                 requested=overflow.requested,
+                counts_output=overflow.counts_output,
+                kind=overflow.kind,
             )
         return response if response.model else replace(response, model=self.request.model)
