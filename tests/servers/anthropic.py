@@ -98,38 +98,31 @@ class AnthropicServer(LocalServer):
         return Refused(413, "Request exceeds the maximum size", type="request_too_large")
 
     def pieces(self, body: dict[str, Any]) -> list[str]:
-        return [text for text, _ in self._blocks(body)]
-
-    @staticmethod
-    def _blocks(body: dict[str, Any]) -> list[tuple[str, bool]]:
-        """The prompt block by block, and which of them end a cached prefix."""
-        parts: list[Any] = [*(body.get("tools") or ()), *text_blocks(body.get("system") or [])]
-        parts += [[m["role"], block] for m in body["messages"] for block in text_blocks(m["content"])]
-        blocks = [(rendered(part), any(breakpoints(part))) for part in parts]
-        if body.get("cache_control"):
-            blocks[-1] = (blocks[-1][0], True)
-        return blocks
+        return [rendered(part) for part in _parts(body)]
 
     def take(self, turn: Turn) -> None:
-        turn.cached_tokens, turn.written_tokens = self._breakpoints.read(self._blocks(turn.body))
+        marked = [any(breakpoints(part)) for part in _parts(turn.body)]
+        marked[-1] |= bool(turn.body.get("cache_control"))
+        blocks = list(zip(turn.pieces, marked, strict=True))
+        turn.cached_tokens, turn.written_tokens = self._breakpoints.read(blocks)
 
-    def output_limit(self, body: dict[str, Any]) -> int | None:
-        room = self._room(body)
-        return body["max_tokens"] if room is None else min(body["max_tokens"], room)
+    def output_limit(self, turn: Turn) -> int | None:
+        return min(turn.body["max_tokens"], self._room(turn))
 
-    def _room(self, body: dict[str, Any]) -> int | None:
+    def _room(self, turn: Turn) -> int:
         """Tokens that the window has left for the reply."""
-        return None if self.window is None else max(0, self.window - tokens("".join(self.pieces(body))))
+        return turn.body["max_tokens"] if self.window is None else max(0, self.window - turn.prompt_tokens)
 
-    def overflow(self, body: dict[str, Any], prompt_tokens: int) -> Refused | None:
+    def overflow(self, turn: Turn) -> Refused | None:
+        asked, prompt_tokens = turn.body["max_tokens"], turn.prompt_tokens
         if self.window is None:
             return None
         if prompt_tokens > self.window:
             return invalid(f"prompt is too long: {prompt_tokens} tokens > {self.window} maximum")
-        if self.counts_output and prompt_tokens + body["max_tokens"] > self.window:
+        if self.counts_output and prompt_tokens + asked > self.window:
             return invalid(
-                f"input length and `max_tokens` exceed context limit: {prompt_tokens} + {body['max_tokens']} > "
-                f"{self.window}, decrease input length or `max_tokens` and try again"
+                f"input length and `max_tokens` exceed context limit: {prompt_tokens} + {asked} > {self.window}, "
+                "decrease input length or `max_tokens` and try again"
             )
         return None
 
@@ -181,10 +174,10 @@ class AnthropicServer(LocalServer):
         return content
 
     def _stop(self, turn: Turn) -> dict[str, Any]:
-        reply, room = turn.reply, self._room(turn.body)
+        reply, room = turn.reply, self._room(turn)
         reason, details = "tool_use" if reply.calls else "end_turn", None
         if reply.is_cut:
-            is_full = room is not None and room < turn.body["max_tokens"] and tokens(reply.text) >= room
+            is_full = room < turn.body["max_tokens"] and tokens(reply.text) >= room
             reason = "model_context_window_exceeded" if is_full else "max_tokens"
         elif reply.refusal is not None:
             reason, details = "refusal", {"type": "refusal", "category": None, "explanation": reply.refusal}
@@ -215,6 +208,12 @@ class AnthropicServer(LocalServer):
             for name in names
         ]
         return {"data": entries, "has_more": False, "first_id": names[0], "last_id": names[-1]}
+
+
+def _parts(body: dict[str, Any]) -> list[Any]:
+    """The prompt block by block."""
+    head = [*(body.get("tools") or ()), *text_blocks(body.get("system") or [])]
+    return head + [[m["role"], block] for m in body["messages"] for block in text_blocks(m["content"])]
 
 
 def _rate_limit(retry_after: float) -> Refused:

@@ -31,7 +31,7 @@ class ThinkingGuard:
         """The thinking of a reply, signed; none if the request turned thinking off."""
         if reply.thinking is None or (body.get("thinking") or {}).get("type") == "disabled":
             return []
-        *_, prefix = [_start(body), *(after for *_, after in _walk(body))]
+        *_, prefix = [self._start(body), *(after for *_, after in self._walk(body))]
         claims = {"text": digest(reply.thinking), "prefix": prefix}
         if reply.is_redacted:
             return [{"type": "redacted_thinking", "data": self._signer.seal(kind="redacted", **claims)}]
@@ -49,8 +49,8 @@ class ThinkingGuard:
         latest = max((i for i, m in enumerate(body["messages"]) if m["role"] == "assistant"), default=-1)
         self._check_latest(body, latest)
         dropped: list[dict[str, str]] = []
-        before = _start(body)
-        for index, number, block, after in _walk(body):
+        before = self._start(body)
+        for index, number, block, after in self._walk(body):
             if block["type"] in _THINKING and not self._is_bound_here(block, (index, number), before, latest):
                 path = f"messages.{index}.content.{number}"
                 if not drops:
@@ -102,6 +102,18 @@ class ThinkingGuard:
         if issued and returned and returned != issued:
             raise _modified(f"messages.{latest}.content.0")
 
+    def _start(self, body: dict[str, Any]) -> str:
+        head = [body.get("tools") or [], text_blocks(body.get("system") or [])]
+        return digest(rendered(head)) if self._binds else ""
+
+    def _walk(self, body: dict[str, Any]) -> Iterator[tuple[int, int, dict[str, Any], str]]:
+        """Every block as (message, number, block, digest of everything up to and with it, where that is bound)."""
+        before = self._start(body)
+        for index, message in enumerate(body["messages"]):
+            for number, block in enumerate(text_blocks(message["content"])):
+                before = digest(before + rendered([message["role"], block])) if self._binds else ""
+                yield index, number, block, before
+
 
 def _modified(path: str) -> Exception:
     return invalid(
@@ -116,16 +128,3 @@ def _seal_key(block: dict[str, Any]) -> str:
 
 def _answers_tools(messages: Sequence[dict[str, Any]]) -> bool:
     return any(block["type"] == "tool_result" for m in messages for block in text_blocks(m["content"]))
-
-
-def _start(body: dict[str, Any]) -> str:
-    return digest(rendered([body.get("tools") or [], text_blocks(body.get("system") or [])]))
-
-
-def _walk(body: dict[str, Any]) -> Iterator[tuple[int, int, dict[str, Any], str]]:
-    """Every block as (message, number, block, digest of everything up to and with it)."""
-    before = _start(body)
-    for index, message in enumerate(body["messages"]):
-        for number, block in enumerate(text_blocks(message["content"])):
-            before = digest(before + rendered([message["role"], block]))
-            yield index, number, block, before

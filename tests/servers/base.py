@@ -15,7 +15,7 @@ from collections.abc import Collection, Sequence
 from types import TracebackType
 from typing import Any, ClassVar, Self
 
-from tests.servers.counting import PrefixCache, tokens
+from tests.servers.counting import PrefixCache
 from tests.servers.replies import Fault, Reply, Script
 from tests.servers.transport import WAIT_SECONDS, Exchange, Listener
 from tests.servers.turn import Refused, Turn, first_half, within
@@ -111,8 +111,8 @@ class LocalServer(ABC):
         """The prompt in the order in which it is cached."""
 
     @abstractmethod
-    def overflow(self, body: dict[str, Any], prompt_tokens: int) -> Refused | None:
-        """The error for a prompt of this size, if it is too large for `window`."""
+    def overflow(self, turn: Turn) -> Refused | None:
+        """The error for a prompt that is too large for `window`."""
 
     @abstractmethod
     def fault(self, fault: Fault) -> Refused:
@@ -140,13 +140,13 @@ class LocalServer(ABC):
     def is_stream(self, body: dict[str, Any], exchange: Exchange) -> bool:
         return body.get("stream") is True
 
-    def output_limit(self, body: dict[str, Any]) -> int | None:
-        """The most tokens of output that the request allows."""
+    def output_limit(self, turn: Turn) -> int | None:
+        """The most tokens of output that the request leaves room for."""
         return None
 
     def take(self, turn: Turn) -> None:
         """Fill in what the cache had, for a request that is answered."""
-        turn.cached_tokens = self.cache.read("".join(self.pieces(turn.body)))
+        turn.cached_tokens = self.cache.read("".join(turn.pieces))
 
     # How it is served.
 
@@ -193,19 +193,19 @@ class LocalServer(ABC):
             self._changed.notify_all()
         self.check_model(model)
         notes = self.check(body, exchange) or {}
-        prompt_tokens = tokens("".join(self.pieces(body)))
-        if refused := self.overflow(body, prompt_tokens):
+        turn = Turn(body, model, self.pieces(body), notes=notes)
+        if refused := self.overflow(turn):
             self.overflows.append(refused)
-            self.answer_overflow(exchange, body, refused)
+            self.answer_overflow(exchange, turn, refused)
         else:
-            self._answer(exchange, body, Turn(body, model, Reply(), prompt_tokens, notes=notes))
+            self._answer(exchange, turn)
 
-    def answer_overflow(self, exchange: Exchange, body: dict[str, Any], refused: Refused) -> None:
+    def answer_overflow(self, exchange: Exchange, turn: Turn, refused: Refused) -> None:
         self.refuse(exchange, refused)
 
-    def _answer(self, exchange: Exchange, body: dict[str, Any], turn: Turn) -> None:
+    def _answer(self, exchange: Exchange, turn: Turn) -> None:
         spec = self._next(turn)
-        is_stream = self.is_stream(body, exchange)
+        is_stream = self.is_stream(turn.body, exchange)
         if isinstance(spec, Fault):
             self._play(exchange, spec, turn, is_stream)
         elif is_stream:
@@ -222,7 +222,7 @@ class LocalServer(ABC):
                 raise AssertionError(f"the script has no answer to request {len(self.requests)}")
             spec = Reply(spec) if isinstance(spec, str) else spec
             reply = spec.reply or Reply() if isinstance(spec, Fault) else spec
-            turn.reply = within(reply, self.output_limit(turn.body))
+            turn.reply = within(reply, self.output_limit(turn))
             if isinstance(spec, Reply):
                 self.take(turn)
                 self.turns.append(turn)
@@ -245,7 +245,7 @@ class LocalServer(ABC):
                 exchange.end()
             case "overflow":
                 self.overflows.append(self.fault(fault))
-                self.answer_overflow(exchange, turn.body, self.overflows[-1])
+                self.answer_overflow(exchange, turn, self.overflows[-1])
             case _:
                 self.refuse(exchange, self.fault(fault))
 

@@ -90,7 +90,7 @@ class GeminiServer(LocalServer):
     def check(self, body: dict[str, Any], exchange: Exchange) -> None:
         model = _PATH.fullmatch(exchange.path)[1]  # type: ignore[index]
         check_body(body)
-        asked = self.output_limit(body)
+        asked = _asked(body)
         if self.max_output is not None and asked is not None and asked > self.max_output:
             raise invalid(
                 f"Unable to submit request because it has a maxOutputTokens value of {asked} but the supported range "
@@ -122,13 +122,13 @@ class GeminiServer(LocalServer):
         head = [*(body.get("tools") or ()), *([body["systemInstruction"]] if "systemInstruction" in body else [])]
         return [rendered(piece) for piece in [*head, *(body.get("contents") or ())]]
 
-    def output_limit(self, body: dict[str, Any]) -> int | None:
-        return (body.get("generationConfig") or {}).get("maxOutputTokens")
+    def output_limit(self, turn: Turn) -> int | None:
+        return _asked(turn.body)
 
-    def overflow(self, body: dict[str, Any], prompt_tokens: int) -> Refused | None:
-        if self.window is None or prompt_tokens <= self.window:
+    def overflow(self, turn: Turn) -> Refused | None:
+        if self.window is None or turn.prompt_tokens <= self.window:
             return None
-        return _overflow(prompt_tokens, self.window)
+        return _overflow(turn.prompt_tokens, self.window)
 
     def fault(self, fault: Fault) -> Refused:
         match fault.kind:
@@ -203,6 +203,10 @@ class GeminiServer(LocalServer):
         limits = {"inputTokenLimit": self.window or 1_048_576, "outputTokenLimit": self.max_output or 65_536}
         methods = ["generateContent", "countTokens"]
         return {"name": f"models/{name}", "displayName": name, **limits, "supportedGenerationMethods": methods}
+
+
+def _asked(body: dict[str, Any]) -> int | None:
+    return (body.get("generationConfig") or {}).get("maxOutputTokens")
 
 
 def _finish(reply: Reply) -> dict[str, Any]:

@@ -8,8 +8,8 @@ from collections.abc import Collection, Iterator, Sequence
 from typing import Any
 
 from tests.servers.base import LocalServer
-from tests.servers.counting import rendered
-from tests.servers.ollama_rules import TOO_LONG, check_body, kept_messages, prompt_tokens
+from tests.servers.counting import rendered, tokens
+from tests.servers.ollama_rules import TOO_LONG, check_body, kept_indices
 from tests.servers.replies import Fault, Reply
 from tests.servers.transport import Exchange, dumped
 from tests.servers.turn import Refused, Turn, pieces_of
@@ -101,30 +101,27 @@ class OllamaServer(LocalServer):
         asked = (body.get("options") or {}).get("num_ctx")
         return min(asked or self.window or _DEFAULT_WINDOW, self.trained)
 
-    def output_limit(self, body: dict[str, Any]) -> int | None:
-        asked = (body.get("options") or {}).get("num_predict")
+    def output_limit(self, turn: Turn) -> int | None:
+        asked = (turn.body.get("options") or {}).get("num_predict")
         return asked if asked is not None and asked > 0 else None
 
-    def overflow(self, body: dict[str, Any], prompt_tokens: int) -> Refused | None:
-        self.loaded[body["model"]] = window = self.window_of(body)
-        if body.get("truncate") is False:
-            is_too_long = prompt_tokens > window
-        else:
-            is_too_long = self._tokens(body, self._kept(body)) > window
-        return Refused(400, TOO_LONG) if is_too_long else None
-
-    def _kept(self, body: dict[str, Any]) -> list[dict[str, Any]]:
-        return kept_messages(body.get("tools") or (), body.get("messages") or (), self.window_of(body))
+    def overflow(self, turn: Turn) -> Refused | None:
+        window = self.loaded[turn.model] = self.window_of(turn.body)
+        turn.notes["kept"] = range(len(turn.body["messages"]))
+        if turn.body.get("truncate") is not False:
+            turn.notes["kept"] = kept_indices(turn.pieces, turn.body["messages"], window)
+        return Refused(400, TOO_LONG) if self._tokens_kept(turn) > window else None
 
     @staticmethod
-    def _tokens(body: dict[str, Any], messages: Sequence[Any]) -> int:
-        return prompt_tokens(body.get("tools") or (), messages)
+    def _tokens_kept(turn: Turn) -> int:
+        tools = len(turn.body.get("tools") or ())
+        return tokens("".join([*turn.pieces[:tools], *(turn.pieces[tools + index] for index in turn.notes["kept"])]))
 
     def take(self, turn: Turn) -> None:
-        kept = self._kept(turn.body)
-        turn.prompt_tokens = self._tokens(turn.body, kept)
-        self.seen.append(kept)
-        self.dropped.append(len(turn.body.get("messages") or ()) - len(kept))
+        messages, kept = turn.body["messages"], turn.notes["kept"]
+        turn.prompt_tokens = self._tokens_kept(turn)
+        self.seen.append([messages[index] for index in kept])
+        self.dropped.append(len(messages) - len(kept))
 
     def fault(self, fault: Fault) -> Refused:
         match fault.kind:

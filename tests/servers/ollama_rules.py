@@ -9,10 +9,10 @@ import binascii
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
-from tests.servers.counting import CHARS_PER_TOKEN, rendered, tokens
+from tests.servers.counting import CHARS_PER_TOKEN
 from tests.servers.turn import Refused
 
-__all__ = ["TOO_LONG", "check_body", "kept_messages", "prompt_tokens"]
+__all__ = ["TOO_LONG", "check_body", "kept_indices"]
 
 TOO_LONG = (
     "the prompt is longer than the context length currently available to the model; shorten the prompt, adjust the "
@@ -68,17 +68,14 @@ def _check_tool(tool: Any) -> None:
     _check_type(function, "parameters", dict, "tools.function.parameters", "api.ToolFunctionParameters")
 
 
-def prompt_tokens(tools: Sequence[Any], messages: Sequence[Any]) -> int:
-    return tokens("".join(rendered(piece) for piece in [*tools, *messages]))
-
-
-def kept_messages(tools: Sequence[Any], messages: Sequence[Any], window: int) -> list[Any]:
-    """What the model sees: the oldest messages are dropped until the rest fits.
+def kept_indices(pieces: Sequence[str], messages: Sequence[Any], window: int) -> Sequence[int]:
+    """Which messages the model sees: the oldest are dropped until the rest fits.
 
     Every system message is kept, and the last message whatever its size; calls and results are not kept together.
+    `pieces` are the rendered tools and messages.
     """
-    sizes = [len(rendered(message)) for message in messages]
-    left = sum(sizes) + sum(len(rendered(tool)) for tool in tools)
+    sizes = [len(piece) for piece in pieces[len(pieces) - len(messages) :]]
+    left = sum(len(piece) for piece in pieces)
     dropped: set[int] = set()
     for index, message in enumerate(messages[:-1]):
         if left // CHARS_PER_TOKEN <= window:
@@ -86,4 +83,4 @@ def kept_messages(tools: Sequence[Any], messages: Sequence[Any], window: int) ->
         if message.get("role") != "system":
             dropped.add(index)
             left -= sizes[index]
-    return [message for index, message in enumerate(messages) if index not in dropped]
+    return [index for index in range(len(messages)) if index not in dropped]

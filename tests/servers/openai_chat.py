@@ -68,7 +68,7 @@ class OpenAIChatServer(OpenAIServer):
         self._check_output(body)
 
     def _check_output(self, body: dict[str, Any]) -> None:
-        asked = self.output_limit(body)
+        asked = _asked(body)
         if asked is not None and self.max_output is not None and asked > self.max_output:
             raise invalid(
                 f"max_tokens is too large: {asked}. This model supports at most {self.max_output} completion tokens, "
@@ -84,18 +84,17 @@ class OpenAIChatServer(OpenAIServer):
                 if message["role"] == "assistant" and not isinstance(message.get(field), str):
                     raise invalid(f"Missing `{field}` field in the assistant message at message index {index}.")
 
-    def output_limit(self, body: dict[str, Any]) -> int | None:
-        return body.get("max_completion_tokens") or body.get("max_tokens")
+    def output_limit(self, turn: Turn) -> int | None:
+        return _asked(turn.body)
 
     def pieces(self, body: dict[str, Any]) -> list[str]:
         return [rendered(piece) for piece in [*(body.get("tools") or ()), *body["messages"]]]
 
-    def overflow(self, body: dict[str, Any], prompt_tokens: int) -> Refused | None:
-        if self.window is None:
-            return None
-        is_on_input = body["model"].startswith(_CONFIGURED)
-        output = 0 if is_on_input else self.output_limit(body) or 0
-        if prompt_tokens + output <= self.window:
+    def overflow(self, turn: Turn) -> Refused | None:
+        prompt_tokens = turn.prompt_tokens
+        is_on_input = turn.model.startswith(_CONFIGURED)
+        output = 0 if is_on_input else self.output_limit(turn) or 0
+        if self.window is None or prompt_tokens + output <= self.window:
             return None
         if is_on_input:
             message = (
@@ -103,7 +102,7 @@ class OpenAIChatServer(OpenAIServer):
                 f"{prompt_tokens} tokens. Please reduce the length of the messages."
             )
             return invalid(message, "messages", "context_length_exceeded")
-        functions = tokens("".join(rendered(tool) for tool in body.get("tools") or ()))
+        functions = tokens("".join(turn.pieces[: len(turn.body.get("tools") or ())]))
         return self.overflow_error(self.window, prompt_tokens, output, functions)
 
     def overflow_error(self, limit: int, prompt_tokens: int, output: int = 0, functions: int = 0) -> Refused:
@@ -193,6 +192,10 @@ class OpenAIChatServer(OpenAIServer):
             "prompt_tokens_details": {**self.cache_details(turn), "audio_tokens": 0},
             "completion_tokens_details": {"reasoning_tokens": turn.thinking_tokens, "audio_tokens": 0},
         }
+
+
+def _asked(body: dict[str, Any]) -> int | None:
+    return body.get("max_completion_tokens") or body.get("max_tokens")
 
 
 def _finish(reply: Reply) -> str:

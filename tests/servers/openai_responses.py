@@ -71,22 +71,22 @@ class OpenAIResponsesServer(OpenAIServer):
         head = [*(body.get("tools") or ()), *([body["instructions"]] if body.get("instructions") else [])]
         return [rendered(piece) for piece in [*head, *self._items(body)]]
 
-    def output_limit(self, body: dict[str, Any]) -> int | None:
-        return body.get("max_output_tokens")
+    def output_limit(self, turn: Turn) -> int | None:
+        return turn.body.get("max_output_tokens")
 
-    def overflow(self, body: dict[str, Any], prompt_tokens: int) -> Refused | None:
-        if self.window is None or prompt_tokens <= self.window or body.get("truncation") == "auto":
+    def overflow(self, turn: Turn) -> Refused | None:
+        if self.window is None or turn.prompt_tokens <= self.window or turn.body.get("truncation") == "auto":
             return None
-        return self.overflow_error(self.window, prompt_tokens)
+        return self.overflow_error(self.window, turn.prompt_tokens)
 
     def overflow_error(self, limit: int, prompt_tokens: int) -> Refused:
         message = "Your input exceeds the context window of this model. Please adjust your input and try again."
         return invalid(message, "input", "context_length_exceeded")
 
-    def answer_overflow(self, exchange: Exchange, body: dict[str, Any], refused: Refused) -> None:
-        if self.stream_failure == "status" or not self.is_stream(body, exchange):
+    def answer_overflow(self, exchange: Exchange, turn: Turn, refused: Refused) -> None:
+        if self.stream_failure == "status" or not self.is_stream(turn.body, exchange):
             return self.refuse(exchange, refused)
-        head = self._head(body, new_id("resp_", 48))
+        head = self._head(turn.body, new_id("resp_", 48))
         frames = named_frames([_event("response.created", head), _event("response.in_progress", head)])
         exchange.stream([*frames, *self.error_frames(refused)], self.stream_type)
         exchange.end()

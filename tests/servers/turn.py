@@ -31,11 +31,15 @@ class Turn:
 
     body: dict[str, Any]
     model: str
-    reply: Reply
-    prompt_tokens: int
+    pieces: list[str]  # the prompt, in the order in which it is cached
+    reply: Reply = field(default_factory=Reply)
+    prompt_tokens: int = field(init=False)
     cached_tokens: int = 0
     written_tokens: int = 0
     notes: dict[str, Any] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self.prompt_tokens = tokens("".join(self.pieces))
 
     @property
     def thinking_tokens(self) -> int:
