@@ -35,7 +35,8 @@ _VERSION = 1
 
 
 class FitterState(msgspec.Struct, frozen=True):
-    """What a fitter knows of its conversation. `ratios` holds (model, actual / estimated).
+    """What a fitter knows of its conversation. `ratios` holds (model, actual / estimated),
+    `windows` (model, tokens) where a provider has shown its window to be smaller than the policy says.
 
     `sent` is the prompt whose usage is still to be recorded, `anchor` the last one whose usage was.
     """
@@ -46,6 +47,7 @@ class FitterState(msgspec.Struct, frozen=True):
     sent: Anchor | None = None
     anchor: Anchor | None = None
     ratios: tuple[tuple[str | None, float], ...] = ()
+    windows: tuple[tuple[str | None, int], ...] = ()
     version: int = _VERSION
 
     def to_json(self) -> str:
@@ -84,6 +86,7 @@ class PromptFitter:
         self.counter = counter
         self._cache = TranscriptCache(Measure(counter).message, size=4)
         self._sent = state.sent
+        self._windows = dict(state.windows)
 
     @property
     def state(self) -> FitterState:
@@ -91,7 +94,13 @@ class PromptFitter:
         ratios = tuple(self.counter.ratios.items()) if isinstance(self.counter, CalibratedCounter) else ()
         book = self.book
         return FitterState(
-            tuple(book.records), tuple(book.edits), tuple(book.rejected), self._sent, self._anchor, ratios
+            tuple(book.records),
+            tuple(book.edits),
+            tuple(book.rejected),
+            self._sent,
+            self._anchor,
+            ratios,
+            tuple(self._windows.items()),
         )
 
     async def fit(
@@ -161,6 +170,11 @@ class PromptFitter:
         if isinstance(self.counter, CalibratedCounter):
             self.counter.observe(model, raw_tokens, reported)
 
+    def learn_window(self, model: str | None, tokens: int) -> None:
+        """Take `tokens` for the window of `model` from now on, if that is less than what was known."""
+        if tokens > 0:
+            self._windows[model] = min(tokens, self._windows.get(model, tokens))
+
     def _planning(self, conversation: Conversation, model: str | None, pressure: float) -> Planning:
         return self.policy.planning(
             self._cache.transcript_of(conversation.messages),
@@ -168,6 +182,7 @@ class PromptFitter:
             self.book,
             pressure=pressure,
             anchor=self._anchor,
+            learned_tokens=self._windows.get(model),
         )
 
     def _keep(self, plan: Plan, planning: Planning, conversation: Conversation, given: Sequence[M]) -> Prepared[M]:

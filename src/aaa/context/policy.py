@@ -98,8 +98,8 @@ class ContextPolicy:
         names = ", ".join(strategy.name for strategy in self.strategies)
         return f"ContextPolicy({numbers}, target={self.target}, sticky={self.sticky}, strategies=[{names}])"
 
-    def settings(self, model: str | None) -> Settings:
-        """The numbers for one model.
+    def settings(self, model: str | None, *, learned_tokens: int | None = None) -> Settings:
+        """The numbers for one model; `learned_tokens` is a window that its provider has shown to be smaller.
 
         Raises:
             ValueError: a window that is no positive number, or not above the reserve.
@@ -109,10 +109,16 @@ class ContextPolicy:
         if not _is_number(window) or window <= self.reserve_output:
             expected = f"a number of tokens above reserve_output={self.reserve_output:,}"
             raise ValueError(f"max_input_tokens must be {expected}, got {window!r}")
-        budget = window - self.reserve_output
+        reserve = self.reserve_output
+        if learned_tokens is not None and learned_tokens < window:
+            window, reserve = (
+                learned_tokens,
+                min(reserve, learned_tokens // 2),
+            )  # however small it is, half is for input
+        budget = window - reserve
         return Settings(
             window_tokens=window,
-            reserve_tokens=self.reserve_output,
+            reserve_tokens=reserve,
             trigger_tokens=floor(self.trigger * budget + 1e-9),
             target_tokens=floor(self.target * budget + 1e-9),
             keep_recent=self.keep_recent,
@@ -193,10 +199,12 @@ class ContextPolicy:
         *,
         pressure: float = 1.0,
         anchor: Anchor | None = None,
+        learned_tokens: int | None = None,
         estimate: bool = False,
     ) -> Planning:
-        """The making of a plan, without I/O; `measure` and `anchor` are those of the conversation."""
-        settings = self.settings(measure.model)
+        """The making of a plan, without I/O; `measure`, `anchor` and what was learned of the window are those of the
+        conversation."""
+        settings = self.settings(measure.model, learned_tokens=learned_tokens)
         planning = Planning(settings, transcript, measure, book, pressure=pressure, anchor=anchor, is_estimate=estimate)
         self._warn_once(planning.fixed_tokens, settings)
         return planning
