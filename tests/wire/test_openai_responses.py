@@ -149,6 +149,13 @@ ITEMS = {
         {"type": "custom_tool_call", "call_id": "c1", "name": "sql", "input": "select 1", "id": "ctc_1"},
         {"type": "custom_tool_call_output", "call_id": "c1", "output": "1"},
     ],
+    "a function's result for a custom call": [
+        {"type": "custom_tool_call", "call_id": "c1", "name": "sql", "input": "select 1"},
+        OUTPUT,
+        USER,
+        OUTPUT | {"type": "custom_tool_call_output"},
+    ],
+    "a custom result for a function": [CALL, OUTPUT | {"type": "custom_tool_call_output"}],
     "a result in parts": [CALL, OUTPUT | {"output": [{"type": "input_text", "text": "a"}]}],
     "an odd result": [CALL, OUTPUT | {"output": {"a": 1}}, OUTPUT | {"output": None}, {"type": OUTPUT["type"]}],
     "arguments as an object": [CALL | {"arguments": {"a": [1, None]}}],
@@ -287,6 +294,13 @@ def test_an_unknown_item_is_kept_and_warned_of_once(caplog, monkeypatch):
     assert [record.getMessage() for record in caplog.records] == [
         "an item of the unknown type brand_new_thing is kept, and sent back as it came"
     ]
+
+
+def test_a_type_that_is_no_name_is_not_shown_in_the_log(caplog, monkeypatch):
+    monkeypatch.setattr(openai_chat_notes, "_warned", set())
+    with caplog.at_level(logging.WARNING, "aaa.wire"):
+        messages_from_items([{"type": "what the user said"}, {"type": ["secret"]}])
+    assert [record.args for record in caplog.records] == [("?",)]
 
 
 def test_known_items_are_not_warned_of(caplog, monkeypatch):

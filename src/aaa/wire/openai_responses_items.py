@@ -7,11 +7,12 @@ that begins in the middle of a conversation which the provider keeps (`previous_
 results without a call; they are written as they came. Source: OpenAI's API reference and SDK types 3.57, November 2026.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Set
 from typing import Any
 
 from aaa.messages import Message, OpaquePart
 from aaa.wire.lossless import Fields, errors_at, mapping, string_of
+from aaa.wire.openai_responses_calls import custom_ids_in, result_fields
 from aaa.wire.openai_responses_content import CONTENT_TYPES, content_from, content_to
 from aaa.wire.openai_responses_kinds import kind_of, side_of
 from aaa.wire.openai_responses_notes import FORMAT, json_of, noted, with_notes
@@ -27,21 +28,11 @@ def messages_from_items(items: Iterable[Mapping[str, Any]]) -> list[Message]:
     Raises:
         WireError: naming the index of the item that is none.
     """
-    messages: list[Message] = []
-    reply: ReplyItems | None = None
+    reader = _Reader()
     for index, item in enumerate(items):
         with errors_at(index, "input item"):
-            fields = mapping(item, "an item")
-            side = side_of(fields)
-            if reply is not None and (side != "reply" or reply.ends_before(fields)):
-                messages.append(reply.message())
-                reply = None
-            if side == "reply":
-                reply = reply or ReplyItems()
-                reply.add(fields)
-            else:
-                messages.append(_READERS[side](fields))
-    return [*messages, reply.message()] if reply else messages
+            reader.add(mapping(item, "an item"))
+    return reader.finished()
 
 
 def reply_from_items(items: Iterable[Mapping[str, Any]]) -> Message:
@@ -58,6 +49,38 @@ def reply_from_items(items: Iterable[Mapping[str, Any]]) -> Message:
     return reply.message()
 
 
+class _Reader:
+    """Collects messages; the items of a reply that is not at its end stand apart."""
+
+    def __init__(self) -> None:
+        self._messages: list[Message] = []
+        self._reply: ReplyItems | None = None
+        self._custom_ids: set[str] = set()
+
+    def add(self, item: Mapping[str, Any]) -> None:
+        side = side_of(item)
+        if self._reply is not None and (side != "reply" or self._reply.ends_before(item)):
+            self.finished()
+        match side:
+            case "reply":
+                self._reply = self._reply or ReplyItems()
+                self._reply.add(item)
+            case "result":
+                self._messages.append(_result_from(item, self._custom_ids))
+            case "message":
+                self._messages.append(_message_from(item))
+            case "client":
+                self._messages.append(_client_from(item))
+
+    def finished(self) -> list[Message]:
+        """All messages, a reply at their end included."""
+        if self._reply is not None:
+            self._messages.append(self._reply.message())
+            self._custom_ids |= custom_ids_in(self._messages[-1])
+            self._reply = None
+        return self._messages
+
+
 def _message_from(item: Mapping[str, Any]) -> Message:
     role = str(item["role"])
     content = content_from(item.get("content"), role)
@@ -65,9 +88,11 @@ def _message_from(item: Mapping[str, Any]) -> Message:
     return Message(role, content, extra=with_notes("", noted("item", item, written)))
 
 
-def _result_from(item: Mapping[str, Any]) -> Message:
+def _result_from(item: Mapping[str, Any], custom_ids: Set[str]) -> Message:
+    """The message of a result; its type is noted where it is not what its call, if there is one, asks for."""
     content, call_id = content_from(item.get("output"), "tool"), string_of(item.get("call_id"))
-    written: Fields = {"type": "function_call_output", "call_id": call_id or "", "output": content_to(content, "tool")}
+    is_custom = call_id in custom_ids and item.get("type") == "function_call_output"
+    written = result_fields(call_id, content_to(content, "tool"), is_custom=is_custom)
     return Message("tool", content, tool_call_id=call_id, extra=with_notes("", noted("item", item, written)))
 
 
@@ -76,6 +101,3 @@ def _client_from(item: Mapping[str, Any]) -> Message:
     place = {"place": "item"} if kind in CONTENT_TYPES else {}
     part = OpaquePart(kind, json_of(item, place), FORMAT)
     return Message(role if role in ("system", "developer") else "user", (part,))
-
-
-_READERS = {"message": _message_from, "result": _result_from, "client": _client_from}

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 from aaa.messages import Message, OpaquePart, Part, TextPart
 from aaa.wire.lossless import Fields
-from aaa.wire.openai_responses_calls import call_fields, is_custom
+from aaa.wire.openai_responses_calls import call_fields, custom_ids_in, result_fields
 from aaa.wire.openai_responses_content import content_to, fields_of_part, is_item
 from aaa.wire.openai_responses_notes import FORMAT, fields_of, laid_over, notes_of, with_notes
 
@@ -25,7 +25,7 @@ def items_from_messages(messages: Iterable[Message]) -> list[Fields]:
         match message.role:
             case "assistant":
                 items += _from_assistant(message)
-                custom_ids |= {call.id for call in message.tool_calls if is_custom(call)}
+                custom_ids |= custom_ids_in(message)
             case "tool":
                 items.append(_from_result(message, is_custom=message.tool_call_id in custom_ids))
             case _:
@@ -34,9 +34,7 @@ def items_from_messages(messages: Iterable[Message]) -> list[Fields]:
 
 
 def _from_result(message: Message, *, is_custom: bool) -> Fields:
-    kind = "custom_tool_call_output" if is_custom else "function_call_output"
-    output = content_to(message.content, message.role)
-    fields = {"type": kind, "call_id": message.tool_call_id or "", "output": output}
+    fields = result_fields(message.tool_call_id, content_to(message.content, message.role), is_custom=is_custom)
     return _laid(fields, message, "output")
 
 
