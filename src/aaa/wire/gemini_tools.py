@@ -10,14 +10,12 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any, cast
 
-from msgspec.structs import replace
-
 from aaa.errors import WireError
 from aaa.messages import ToolSpec
 from aaa.wire.gemini_names import camel, snake
 from aaa.wire.gemini_notes import FORMAT, own_note
 from aaa.wire.gemini_schemas import lowered, raised
-from aaa.wire.lossless import Fields, compact, errors_at, mapping, native, with_native
+from aaa.wire.lossless import Fields, compact, difference, errors_at, mapping, native, with_native
 
 __all__ = ["tools_from", "tools_to"]
 
@@ -115,9 +113,11 @@ def _declaration(spec: ToolSpec, note: Fields) -> Fields:
 
 
 def _whole(tool: Fields, note: Fields) -> ToolSpec:
-    """A tool that the provider runs; its name is what it is called there."""
-    spec = ToolSpec(next(iter(tool), "tool") or "tool", extra=own_note(note))
-    return replace(spec, extra=with_native("", FORMAT, {**native(spec.extra, FORMAT), "tool": tool}))
+    """A tool that the provider runs; it is named as it is called there. Its type says to others what it is."""
+    name = next(iter(tool), "tool") or "tool"
+    other = difference({"type": name}, {"type": "function", "function": None})
+    kept = {key: value for key, value in note.items() if value} | {"tool": tool}
+    return ToolSpec(name, extra=with_native(other, FORMAT, kept))
 
 
 def _key_of(spec: ToolSpec) -> str | None:

@@ -37,12 +37,12 @@ def request_from_body(body: Mapping[str, Any]) -> LLMRequest:
 
 
 def request_to_body(request: LLMRequest) -> Fields:
-    """Write a request; what its messages hold of other providers' own is left out, and so is all media but images with
+    """Write a request; what other providers run or understand alone is left out, and so is all media but images with
     their data."""
     body: Fields = dict(request.params)
     if request.model is not None:
         body["model"] = request.model
-    if request.tools:
-        body["tools"] = [tool_to_dict(tool) for tool in request.tools]
+    if tools := [tool for tool in map(tool_to_dict, request.tools) if tool.get("type", "function") == "function"]:
+        body["tools"] = tools
     body["messages"] = messages_to(request.messages)
     return body
