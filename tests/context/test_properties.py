@@ -561,7 +561,7 @@ def test_with_nothing_to_do_only_what_is_new_is_counted(data, old, new, is_dicts
         assert counter.messages <= len(old)
         counter.messages = 0
         fit(messages)
-        assert counter.messages <= len(new) if old else len(messages)
+        assert counter.messages <= (len(new) if old else len(messages))
 
 
 def test_conversations_with_the_same_instructions_do_not_make_each_other_counted_anew():

@@ -11,7 +11,7 @@ import pytest
 from msgspec.structs import replace
 
 from aaa.context import ContextPolicy, HeuristicCounter, Transcript
-from aaa.context.transcript import TranscriptCache
+from aaa.context.transcript import Digested, TranscriptCache, begins_with
 from aaa.messages import EMPTY_DIGEST, Message, chain, digest
 from aaa.wire.openai_chat import message_from_dict
 from tests.messages.talk import talk
@@ -412,3 +412,42 @@ def test_a_thread_that_asks_while_another_is_counting_does_not_get_into_its_tran
         other = pool.submit(ask_for_other)
         assert_is_of(one.result(timeout=120), texts("a", "one"))
         assert_is_of(other.result(timeout=120), texts("a", "other"))
+
+
+@pytest.mark.parametrize("length", range(4))
+def test_a_list_begins_with_any_part_of_it_and_both_are_left_as_they_were(length):
+    messages = texts("a", "bb", "ccc")
+    beginning = messages[:length]
+    assert begins_with(messages, beginning)
+    assert (beginning, messages) == (messages[:length], texts("a", "bb", "ccc"))
+
+
+def test_a_list_does_not_begin_with_a_longer_one_or_another():
+    messages = texts("a", "bb")
+    assert not begins_with(messages, texts("a", "bb", "ccc"))
+    assert not begins_with(messages, texts("b"))
+    assert not begins_with(messages, texts("a", "b"))
+    assert not begins_with([], texts("a"))
+
+
+def test_digests_that_are_known_are_taken_for_equal_messages_only():
+    messages = texts("a", "bb")
+    known = Digested(texts("a", "bb"), ["known a", "known bb"])
+    transcript = TranscriptCache(Counting()).transcript_of(messages, known)
+    assert [transcript.message_digest(index) for index in range(2)] == known.digests
+    assert transcript.digest() == chain(chain(EMPTY_DIGEST, "known a"), "known bb")
+    others = texts("a", "cc")
+    assert_is_of(TranscriptCache(Counting()).transcript_of(others, known), others)
+
+
+def test_a_message_that_cannot_be_counted_leaves_the_transcript_as_it_was():
+    def count(message):
+        return {"a": 1, "bb": 2}[message.text]
+
+    transcript = Transcript(texts("a"), count=count)
+    with pytest.raises(KeyError):
+        transcript.extend(texts("bb", "ccc"))
+    assert list(transcript) == texts("a")
+    assert transcript.tokens() == 1
+    transcript.append(Message("user", "bb"))
+    assert transcript.tokens() == 3

@@ -275,7 +275,7 @@ def test_an_interrupted_effect_is_done_again_under_the_same_key_and_counts_its_a
                     await asyncio.Event().wait()
                 return {"content": "done"}
 
-            def replay(self, effects, request, events):
+            def replay(self, effects, events):
                 assert [type for type, _ in events] == ["aaa.tool.requested"]
 
         async def calls(run, input):

@@ -9,7 +9,6 @@ import threading
 
 import pytest
 
-from aaa.messages import ToolCall
 from aaa.tools import ToolContext, ToolFailure, ToolHandler, ToolRegistry, handler, tool
 from tests.tools.fakes import WAIT_SECONDS, FakeEffects, call, call_text, handle
 
@@ -363,7 +362,7 @@ def test_a_repeatable_tool_runs_again():
 def test_replay_does_nothing():
     effects = FakeEffects()
     tools = ToolHandler(ToolRegistry([greet]))
-    assert tools.replay(effects, ToolCall("c", "greet"), [("aaa.tool.completed", {"content": "x"})]) is None
+    assert tools.replay(effects, [("aaa.tool.completed", {"content": "x"})]) is None
     assert effects.memory == {}
 
 

@@ -9,57 +9,110 @@ as one that it has seen grow, so that a plain list costs only what is new in it.
 """
 
 from bisect import bisect_left
-from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from itertools import islice
+from itertools import accumulate, islice
 from threading import Lock
-from typing import overload
+from typing import NamedTuple, overload
 
 from aaa.context.groups import head_length, is_pinned
 from aaa.messages import EMPTY_DIGEST, Message, Pairer, chain, digest
 
-__all__ = ["Transcript", "TranscriptCache"]
+__all__ = ["Digested", "Transcript", "TranscriptCache", "begins_with"]
+
+
+def begins_with(messages: list[Message], beginning: list[Message]) -> bool:
+    """Whether `messages` begin with `beginning`, which is changed meanwhile and back as it was afterwards.
+
+    Two lists of one length are compared in C by their pointers. The first part of `messages` would have to be copied,
+    which touches every message: with long conversations that takes longer than all else.
+    """
+    length = len(beginning)
+    beginning += messages[length:]
+    is_same = beginning == messages
+    del beginning[length:]
+    return is_same
+
+
+class Digested(NamedTuple):
+    """Messages whose digests are known, as a log has them: what came out of it is not hashed again."""
+
+    messages: list[Message]
+    digests: list[str]
+
+    def digests_of(self, messages: list[Message]) -> list[str]:
+        """The digests of `messages`, by a comparison if they are these. Cost: O(their size)."""
+        return self.digests if self.messages == messages else list(map(digest, messages))
+
+
+_NOT_DIGESTED = Digested([], [])
 
 
 class _Columns:
-    """The growing lists that transcripts of one conversation share; each sees as many rows as it is long."""
+    """The growing lists that transcripts of one conversation share; each sees as many rows as it is long.
+
+    Which messages are alike, pinned or answered is worked out when it is first asked for.
+    """
 
     def __init__(self) -> None:
         self.messages: list[Message] = []
         self.digests: list[str] = []
         self.sums: list[int] = [0]
         self.chain: list[str] = [EMPTY_DIGEST]
-        self.occurrences: list[int] = []
-        self.pinned: list[int] = []
-        self.seen: Counter[str] = Counter()
-        self.calls: list[int | None] = []
-        self.pairer = Pairer()
+        self._lock = Lock()  # whoever asks first fills in the places, in whatever thread
+        self._occurrences: list[int] = []
+        self._pinned: list[int] = []
+        self._calls: list[int | None] = []
+        self._seen: dict[str, int] = {}
+        self._pairer = Pairer()
 
-    def append(self, message: Message, message_digest: str, tokens: int, chained: str | None = None) -> None:
-        if is_pinned(message):
-            self.pinned.append(len(self.messages))
-        self.digests.append(message_digest)
-        self.occurrences.append(self.seen[message_digest])
-        self.seen[message_digest] += 1
-        self.sums.append(self.sums[-1] + tokens)
-        self.chain.append(chained or chain(self.chain[-1], message_digest))
-        self.calls.append(self.pairer.add(message))
-        self.messages.append(message)
+    def extend(
+        self, messages: Sequence[Message], digests: Sequence[str], *, chained: Sequence[str], tokens: Iterable[int]
+    ) -> None:
+        self.digests += digests
+        self.chain += chained
+        self.sums.extend(islice(accumulate(tokens, initial=self.sums[-1]), 1, None))
+        self.messages += messages  # last: whoever sees a message finds the rest of its row
 
     def copy(self, length: int) -> "_Columns":
         other = _Columns()
         other.messages, other.digests = self.messages[:length], self.digests[:length]
         other.sums, other.chain = self.sums[: length + 1], self.chain[: length + 1]
-        other.occurrences, other.seen = self.occurrences[:length], Counter(other.digests)
-        other.calls = self.calls[:length]
-        for message in other.messages:
-            other.pairer.add(message)
-        other.pinned = self.pinned[: bisect_left(self.pinned, length)]
         return other
+
+    @property
+    def occurrences(self) -> list[int]:
+        self._place()
+        return self._occurrences
+
+    @property
+    def pinned(self) -> list[int]:
+        self._place()
+        return self._pinned
+
+    @property
+    def calls(self) -> list[int | None]:
+        self._place()
+        return self._calls
+
+    def _place(self) -> None:
+        """Fill in the places of messages that came since. Cost: O(new)."""
+        if len(self._calls) == len(self.messages):
+            return
+        with self._lock:
+            for index in range(len(self._calls), len(self.messages)):
+                message, message_digest = self.messages[index], self.digests[index]
+                if is_pinned(message):
+                    self._pinned.append(index)
+                earlier = self._seen.get(message_digest, 0)
+                self._occurrences.append(earlier)
+                self._seen[message_digest] = earlier + 1
+                self._calls.append(self._pairer.add(message))
 
 
 class Transcript(Sequence[Message]):
     """A sequence of messages that only grows. `count` gives the raw tokens of one message."""
+
+    __slots__ = ("_columns", "_count", "_head", "_length")
 
     def __init__(self, messages: Iterable[Message] = (), *, count: Callable[[Message], int]) -> None:
         self._count = count
@@ -76,7 +129,10 @@ class Transcript(Sequence[Message]):
         if not isinstance(index, slice) and 0 <= index < self._length:
             return self._columns.messages[index]
         if isinstance(index, slice):
-            return [self._columns.messages[i] for i in range(*index.indices(self._length))]
+            start, stop, step = index.indices(self._length)
+            if step > 0:
+                return self._columns.messages[start:stop:step]
+            return [self._columns.messages[i] for i in range(start, stop, step)]
         return self._columns.messages[range(self._length)[index]]
 
     def __len__(self) -> int:
@@ -87,19 +143,27 @@ class Transcript(Sequence[Message]):
 
     def append(self, message: Message) -> None:
         """Add a message. Cost: O(size of the message), once."""
-        self._own_columns().append(message, digest(message), self._count(message))
-        self._length += 1
+        self.extend((message,))
+
+    def extend(self, messages: Iterable[Message]) -> None:
+        """Add messages in order: all, or none if one cannot be counted."""
+        self._extend(list(messages), _NOT_DIGESTED)
+
+    def _extend(self, messages: list[Message], known: Digested) -> None:
+        digests = known.digests_of(messages)
+        chained = accumulate(digests, chain, initial=self._columns.chain[self._length])
+        self._grow(messages, digests, list(chained)[1:])
+
+    def _grow(self, messages: Sequence[Message], digests: Sequence[str], chained: Sequence[str]) -> None:
+        tokens = list(map(self._count, messages))
+        self._own_columns().extend(messages, digests, chained=chained, tokens=tokens)
+        self._length += len(messages)
 
     def _own_columns(self) -> _Columns:
         """Columns that end where this transcript does: copied if another one went on from here."""
         if len(self._columns.messages) > self._length:
             self._columns = self._columns.copy(self._length)
         return self._columns
-
-    def extend(self, messages: Iterable[Message]) -> None:
-        """Add messages in order."""
-        for message in messages:
-            self.append(message)
 
     def tokens(self, start: int = 0, stop: int | None = None) -> int:
         """Raw tokens of the messages [start, stop). Cost: O(1)."""
@@ -153,29 +217,24 @@ class Transcript(Sequence[Message]):
         """
         return self._follow(messages, self._shared(messages, lambda index: _digest_in(messages, index)))
 
-    def _follow(self, messages: Sequence[Message], shared: int) -> "Transcript":
-        other = Transcript(count=self._count)
-        other._columns, other._length = self._columns, shared
-        if isinstance(messages, Transcript) and shared < len(messages):
-            other._take(messages, shared)
-        else:
-            other.extend(islice(messages, shared, None))
+    def _follow(self, messages: Sequence[Message], shared: int, known: Digested = _NOT_DIGESTED) -> "Transcript":
+        other = self._beginning(shared)
+        if isinstance(messages, Transcript):
+            theirs, stop = messages._columns, len(messages)
+            new = theirs.messages[shared:stop]
+            other._grow(new, theirs.digests[shared:stop], theirs.chain[shared + 1 : stop + 1])
+        elif shared < len(messages):
+            other._extend(list(messages[shared:]), known)
         return other
 
-    def _take(self, other: "Transcript", start: int) -> None:
-        """Add the messages of another transcript, whose digests are known, from `start` on."""
-        columns = self._own_columns()
-        theirs = other._columns
-        for index in range(start, len(other)):
-            message = theirs.messages[index]
-            columns.append(message, theirs.digests[index], self._count(message), theirs.chain[index + 1])
-        self._length = len(other)
+    def _beginning(self, length: int) -> "Transcript":
+        """The first messages as a transcript of its own, which shares the columns."""
+        other = Transcript.__new__(Transcript)
+        other._count, other._columns, other._length, other._head = self._count, self._columns, length, None
+        return other
 
     def _shared(self, messages: Sequence[Message], digest_at: Callable[[int], str]) -> int:
         """How many messages at the start are the same."""
-        mine, length = self._columns.messages, self._length
-        if length == len(mine) and len(messages) >= length and list(islice(messages, length)) == mine:
-            return length  # the common case, in C: one object is equal to itself without a look at its value
         for index, (mine, other) in enumerate(zip(self, messages, strict=False)):
             if mine is not other and not self._is_same(index, other, digest_at):
                 return index
@@ -188,6 +247,16 @@ class Transcript(Sequence[Message]):
         return self.message_digest(index) == digest_at(index)
 
 
+class _Seen:
+    """A conversation as it was last seen; `messages` are the transcript's, in a list to compare with."""
+
+    __slots__ = ("messages", "transcript")
+
+    def __init__(self, transcript: Transcript, messages: list[Message]) -> None:
+        self.transcript = transcript
+        self.messages = messages
+
+
 class TranscriptCache:
     """The conversations seen last, so that a list that has grown is recognised."""
 
@@ -195,10 +264,30 @@ class TranscriptCache:
         self._count = count
         self._size = size
         self._lock = Lock()  # transcripts share lists: they grow one at a time
-        self._recent: list[Transcript] = []
+        self._recent: list[_Seen] = []
 
-    def transcript_of(self, messages: Sequence[Message]) -> Transcript:
-        """The transcript of `messages`. Cost: O(what is new since they were last seen), and a pointer comparison."""
+    def transcript_of(self, messages: Sequence[Message], known: Digested = _NOT_DIGESTED) -> Transcript:
+        """The transcript of `messages`; `known` may be those that are new in it.
+
+        Cost: O(what is new since they were last seen), and a pointer comparison.
+        """
+        given = messages if isinstance(messages, list) else list(messages)
+        with self._lock:
+            nearest, shared = self._nearest(messages, given)
+            before = nearest.transcript if nearest else Transcript(count=self._count)
+            grown = before._follow(messages, shared, known)  # pyright: ignore[reportPrivateUsage]
+            if nearest is None or shared < len(nearest.messages):
+                self._recent = [_Seen(grown, given[:]), *self._recent][: self._size]
+            else:
+                nearest.transcript = grown
+                nearest.messages += given[shared:]
+                if self._recent[0] is not nearest:
+                    self._recent.remove(nearest)
+                    self._recent.insert(0, nearest)
+        return grown
+
+    def _nearest(self, messages: Sequence[Message], given: list[Message]) -> tuple[_Seen | None, int]:
+        """The conversation that shares most with `messages`, and how many messages that is."""
         digests: dict[int, str] = {}  # once, however many transcripts it is compared with
 
         def digest_at(index: int) -> str:
@@ -206,20 +295,13 @@ class TranscriptCache:
                 digests[index] = _digest_in(messages, index)
             return digests[index]
 
-        with self._lock:
-            shared, known = 0, None
-            for transcript in self._recent:
-                length = transcript._shared(messages, digest_at)  # pyright: ignore[reportPrivateUsage]
-                if length > shared:
-                    shared, known = length, transcript
-            if known is None:
-                return self._keep(Transcript(count=self._count)._follow(messages, 0), None)  # pyright: ignore[reportPrivateUsage]
-            grown = known._follow(messages, shared)  # pyright: ignore[reportPrivateUsage]
-            return self._keep(grown, known if shared == len(known) else None)
-
-    def _keep(self, transcript: Transcript, replaced: Transcript | None) -> Transcript:
-        self._recent = [transcript, *(t for t in self._recent if t is not replaced)][: self._size]
-        return transcript
+        nearest, shared = None, 0
+        for seen in self._recent:
+            is_whole = begins_with(given, seen.messages)
+            length = len(seen.messages) if is_whole else seen.transcript._shared(messages, digest_at)  # pyright: ignore[reportPrivateUsage]
+            if length > shared:
+                nearest, shared = seen, length
+        return nearest, shared
 
 
 def _digest_in(messages: Sequence[Message], index: int) -> str:

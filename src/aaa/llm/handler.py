@@ -79,7 +79,7 @@ class LLMHandler:
         view.fitter.record(response.usage)
         return _completed(response) | described
 
-    def replay(self, effects: Effects, request: LLMRequest, events: list[tuple[str, dict[str, Any]]]) -> None:
+    def replay(self, effects: Effects, events: list[tuple[str, dict[str, Any]]]) -> None:
         """Fold what an earlier process recorded of this call."""
         if self.context is not None:
             self._view(effects).fold(events)
@@ -123,18 +123,23 @@ class LLMHandler:
             attempt += 1
 
 
+_Reported = tuple[dict[str, Any], int]  # what was sent, as the log has it, and the tokens reported for it
+
+
 class _View:
     """What is known of one conversation of one run: its fitter, and the edits as the log has them.
 
-    Recorded calls are only noted, and folded together when the next call is made.
+    Recorded calls are folded as plain data, which the fitter gets when the next call is made.
     """
 
     def __init__(self, policy: ContextPolicy, parent: "_View | None" = None) -> None:
         if parent is not None:
             parent.settle()
         self.fitter = PromptFitter(policy, parent.fitter.state if parent else None)
-        self._edits: list[Edit] = list(parent._edits) if parent else []
-        self._recorded: list[tuple[str, dict[str, Any]]] = []
+        self._edits: list[Any] = list(parent._edits) if parent else []
+        self._sent: dict[str, Any] | None = None
+        self._anchor: _Reported | Anchor | None = self.fitter.state.anchor
+        self._is_settled = True
 
     def described(self, effects: Effects, prompt: Prepared[Message]) -> dict[str, Any]:
         """What reproduces the prompt; edits are noted as the difference to those of the call before."""
@@ -147,41 +152,48 @@ class _View:
         return data | ({"context": prompt.report} if prompt.report else {})
 
     def fold(self, events: list[tuple[str, dict[str, Any]]]) -> None:
-        """Take in the events of one recorded call, later."""
-        self._recorded += events
+        """Take in the events of one recorded call."""
+        if self._is_settled:
+            self._is_settled, self._sent, self._anchor = False, None, self.fitter.state.anchor
+        for type_, data in events:
+            match type_:
+                case "aaa.llm.completed" | "aaa.llm.failed":
+                    if data.get("sent"):
+                        self._sent, self._anchor = data["sent"], self._anchor_after(data)
+                case "aaa.context.edited":
+                    self._edits = after(self._edits, data["removed"], data["added"])
+                case "aaa.context.summary":
+                    self.fitter.book.add(msgspec.convert(data["record"], SummaryRecord))
+                case "aaa.context.rejected":
+                    self.fitter.book.keep((), None, data.get("digests", ()))
+                case _:
+                    pass
 
     def settle(self) -> None:
         """Be as the recorded calls left things."""
-        if not self._recorded:
+        if self._is_settled:
             return
-        recorded, self._recorded = self._recorded, []
-        state = self.fitter.state
-        edits: list[Any] = list(self._edits)
-        sent: Any = state.sent
-        anchor: Any = state.anchor
-        for type_, data in recorded:
-            if type_ == "aaa.context.summary":
-                self.fitter.book.add(msgspec.convert(data["record"], SummaryRecord))
-            elif type_ == "aaa.context.rejected":
-                self.fitter.book.keep((), None, data.get("digests", ()))
-            elif type_ == "aaa.context.edited":
-                edits = after(edits, data["removed"], data["added"])
-            elif type_ in ("aaa.llm.completed", "aaa.llm.failed") and data.get("sent"):
-                sent, anchor = data["sent"], self._anchor_after(data, anchor)
-        self._edits = msgspec.convert(edits, list[Edit])
-        sent, anchor = msgspec.convert(sent, Anchor | None), msgspec.convert(anchor, Anchor | None)
-        self.fitter.replay(self._edits, sent, anchor)
+        self._is_settled = True
+        self._edits = msgspec.convert(self._edits, list[Edit])
+        sent = msgspec.convert(self._sent, Anchor) if self._sent else self.fitter.sent
+        self.fitter.replay(self._edits, sent, self._as_anchor(self._anchor))
 
-    def _anchor_after(self, data: dict[str, Any], anchor: Any) -> Any:
+    def _anchor_after(self, data: dict[str, Any]) -> "_Reported | Anchor | None":
         """The anchor after a recorded call; the calibration learns on the way."""
-        applied: list[str] = (data.get("context") or _NOTHING).get("applied", [])
         reported: int = (data.get("usage") or _NOTHING).get("prompt_tokens", 0)
         sent: dict[str, Any] = data["sent"]
         if reported > 0:
             self.fitter.observe(sent["model"], sent["raw"], reported)
             if sent["length"]:
-                return sent | {"reported": self.fitter.believed(sent["raw"], reported)}
-        return None if any(name != "stored_summary" for name in applied) else anchor
+                return sent, reported
+        applied: list[str] = (data.get("context") or _NOTHING).get("applied", [])
+        return None if any(name != "stored_summary" for name in applied) else self._anchor
+
+    def _as_anchor(self, anchor: "_Reported | Anchor | None") -> Anchor | None:
+        if not isinstance(anchor, tuple):
+            return anchor
+        sent, reported = anchor
+        return msgspec.convert(sent | {"reported": self.fitter.believed(sent["raw"], reported)}, Anchor)
 
 
 def _fitted(request: LLMRequest, prompt: Prepared[Message]) -> LLMRequest:

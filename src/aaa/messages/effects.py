@@ -77,8 +77,11 @@ class Handler(Protocol):
         """
         ...
 
-    def replay(self, effects: Effects, request: Any, events: list[tuple[str, dict[str, Any]]]) -> None:
-        """Take note of an effect that is recorded: `events` are (type, data) of what was logged under its key."""
+    def replay(self, effects: Effects, events: list[tuple[str, dict[str, Any]]]) -> None:
+        """Take note of an effect that is recorded: `events` are (type, data) of what was logged under its key.
+
+        The first of them says what was asked.
+        """
         ...
 
 

@@ -96,10 +96,12 @@ class Message(msgspec.Struct, frozen=True, cache_hash=True, omit_defaults=True):
     extra: str = ""
 
     def __post_init__(self) -> None:
-        for field in ("content", "tool_calls"):
-            value: object = getattr(self, field)
-            if isinstance(value, list):
-                force_setattr(self, field, tuple(cast("list[object]", value)))
+        content: object = self.content
+        if isinstance(content, list):
+            force_setattr(self, "content", tuple(cast("list[object]", content)))
+        calls: object = self.tool_calls
+        if isinstance(calls, list):
+            force_setattr(self, "tool_calls", tuple(cast("list[object]", calls)))
 
     @property
     def text(self) -> str:

@@ -7,7 +7,14 @@ import msgspec
 
 from aaa.runtime.events import Event
 
-__all__ = ["Budget", "Spent"]
+__all__ = ["SPENDING", "Budget", "Spent"]
+
+SPENDING = frozenset(
+    (
+        *("aaa.llm.requested", "aaa.llm.completed", "aaa.context.summary", "aaa.context.rejected"),
+        *("aaa.child.completed", "aaa.child.failed"),
+    )
+)
 
 
 class Budget(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -70,7 +77,7 @@ class Spent(msgspec.Struct):
         )
 
     def fold(self, event: Event) -> None:
-        """Take in one event."""
+        """Take in one event; it changes nothing unless its type is one of `SPENDING`."""
         data = event.data
         match event.type:
             case "aaa.llm.requested":

@@ -58,12 +58,10 @@ async def drive(program: Program, run_id: str, token: int | None = None) -> Outc
     """
     epoch = await program.store.claim(run_id, token)
     events = await program.store.read(run_id)
-    ended = outcome_of(events)
-    if ended is not None:
-        return ended
-    return await _Driver(program, _open(program, run_id, epoch, events), events[0]).outcome(
-        program.algorithm(events[0])
-    )
+    log = _open(program, run_id, epoch, events)
+    if log.ended is not None:
+        return Outcome.of(log.ended)
+    return await _Driver(program, log, events[0]).outcome(program.algorithm(events[0]))
 
 
 def outcome_of(events: Sequence[Event]) -> Outcome | None:
@@ -196,7 +194,7 @@ class _Driver:
         children = self.log.spent.children
         children.append(log.spent)
         try:
-            ended = outcome_of(events)
+            ended = Outcome.of(log.ended) if log.ended is not None else None
             outcome = ended or await _Driver(self.program, log, events[0], self).outcome(algorithm)
         finally:
             children[:] = [child for child in children if child is not log.spent]

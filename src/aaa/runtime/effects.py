@@ -8,10 +8,12 @@ nothing is recorded                requested, done, completed
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any
 
+import msgspec
+
 from aaa.errors import EffectError, NonDeterminismError, StoreError, UnavailableError, error_data
 from aaa.messages import Message
-from aaa.runtime.conversations import Placed
 from aaa.runtime.events import Event
+from aaa.runtime.identity import Identity, identity_of
 from aaa.runtime.log import RunLog
 
 __all__ = ["EffectContext", "Perform", "perform", "require_same", "usable"]
@@ -19,18 +21,21 @@ __all__ = ["EffectContext", "Perform", "perform", "require_same", "usable"]
 Perform = Callable[["EffectContext"], Awaitable[Mapping[str, Any]]]
 
 
-class EffectContext:
+class EffectContext(msgspec.Struct):
     """One effect of one run, seen from its handler (`aaa.messages.Effects`)."""
 
-    def __init__(self, log: RunLog, key: str, memory: dict[str, Any], placed: Placed | None = None) -> None:
-        self.run_id = log.run_id
-        self.key = key
-        self.attempt = 1
-        self.conversation = placed.name if placed else ""
-        self.messages: Sequence[Message] = placed.transcript if placed else ()
-        self.parent_conversation = placed.parent if placed else ""
-        self.memory = memory
-        self._log = log
+    log: RunLog
+    key: str
+    memory: dict[str, Any]
+    conversation: str = ""
+    parent_conversation: str = ""
+    messages: Sequence[Message] = ()
+    attempt: int = 1
+
+    @property
+    def run_id(self) -> str:
+        """The run."""
+        return self.log.run_id
 
     @property
     def idempotency_key(self) -> str:
@@ -39,11 +44,11 @@ class EffectContext:
 
     def note(self, type: str, data: Mapping[str, Any]) -> None:
         """Append an event together with the effect's result."""
-        self._log.note(type, {"key": self.key, **data})
+        self.log.note(type, {"key": self.key, **data})
 
     async def emit(self, type: str, data: Mapping[str, Any]) -> None:
         """Append an event to the run's log now."""
-        await self._log.write(type, {"key": self.key, **data})
+        await self.log.write(type, {"key": self.key, **data})
 
 
 def usable(context: EffectContext, result: Event) -> dict[str, Any]:
@@ -86,7 +91,7 @@ def _ending(log: RunLog, kind: str, context: EffectContext, data: Mapping[str, A
     return log.new(f"{kind}.{ending}", {"key": context.key, **data})
 
 
-def require_same(log: RunLog, kind: str, key: str, asked: Mapping[str, Any]) -> bool:
+def require_same(log: RunLog, kind: str, key: str, asked: Identity) -> bool:
     """Whether the effect is recorded; what is `asked` now must be what was asked then.
 
     Raises:
@@ -96,29 +101,10 @@ def require_same(log: RunLog, kind: str, key: str, asked: Mapping[str, Any]) -> 
     if not recorded:
         return False
     log.visited.add(key)
-    first = recorded[0]
-    found_kind = first.type.rpartition(".")[0]
-    if found_kind != kind or _identity(first.data) != _identity(asked):
-        names = [described(found_kind, first.data), described(kind, asked)]
+    found_kind, found = recorded[0].type.rpartition(".")[0], identity_of(recorded[0].data)
+    if found_kind != kind or found != asked:
+        names = [found.described(found_kind), asked.described(kind)]
         error = NonDeterminismError(log.run_id, key=key, recorded=names[0], requested=names[1])
         log.fail(error)
         raise error
     return True
-
-
-def _identity(data: Mapping[str, Any]) -> tuple[str, str]:
-    """What must be the same on replay; not tool specs, model or params: a deploy in mid-run must not kill runs."""
-    if "conv" in data:
-        return "", data["conv"]["digest"]
-    if "call" in data:
-        return data["call"]["name"], data["call"]["digest"]
-    return data.get("name", ""), ""
-
-
-def described(kind: str, data: Mapping[str, Any]) -> str:
-    """The effect in words, without any message text."""
-    name, digest = _identity(data)
-    what = kind.removeprefix("aaa.")
-    if "conv" in data:
-        return f"{what} with a conversation of {data['conv']['length']} messages, digest {digest[:12]}"
-    return f"{what} {name!r}" + (f" with arguments of digest {digest[:12]}" if digest else "")

@@ -3,7 +3,7 @@
 | type | says | data |
 |---|---|---|
 | aaa.run.started | a run was asked for | algorithm, version, input, config, budget, parent |
-| aaa.llm.requested | a model is about to be called | key, conv {prev, delta, digest, length}, model, params |
+| aaa.llm.requested | a model is about to be called | key, conv {prev, delta, digests, digest, length}, model, params |
 | aaa.llm.retried | a try failed and another follows | key, attempt, error, wait_seconds |
 | aaa.llm.completed | it replied | key, message, usage, model, cost, finish_reason; by a policy sent, tokens, context |
 | aaa.llm.failed | it did not | key, error {type, message}; with a policy as above |

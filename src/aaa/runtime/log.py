@@ -17,7 +17,7 @@ from uuid import uuid4
 from msgspec.structs import replace
 
 from aaa.errors import ConflictError, RunError, StoreError, SupersededError
-from aaa.runtime.budget import Spent
+from aaa.runtime.budget import SPENDING, Spent
 from aaa.runtime.events import Event
 from aaa.runtime.plain import plain
 from aaa.runtime.store import EventStore
@@ -25,6 +25,10 @@ from aaa.runtime.store import EventStore
 __all__ = ["Redact", "RunLog", "new_event"]
 
 Redact = Callable[[Event], Event]
+
+_RESULTS = frozenset(
+    f"aaa.{kind}.{ending}" for kind in ("llm", "tool", "step", "child") for ending in ("completed", "failed")
+)
 
 
 def new_event(type: str, data: Mapping[str, Any], redact: Redact | None = None) -> Event:
@@ -54,7 +58,9 @@ class RunLog:
         self.epoch = epoch
         self.spent = Spent()
         self.recorded: dict[str, list[Event]] = {}
+        self.results: dict[str, Event] = {}
         self.received: list[Event] = []
+        self.ended: Event | None = None
         self.taken: set[int] = set()
         self.visited: set[str] = set()
         self.failure: Exception | None = None
@@ -65,17 +71,15 @@ class RunLog:
         self._store = store
         self._redact = redact
         self._on_event = on_event
-        self._head = 0
         self._pending: list[Event] = []
         self._lock = asyncio.Lock()
         self._flushing: asyncio.Task[None] | None = None
-        for event in events:
-            self._take(event)
+        self._fold(events)
 
-    def result(self, kind: str, key: str) -> Event | None:
-        """The recorded result of an effect, None if it has none yet."""
-        endings = (f"{kind}.completed", f"{kind}.failed")
-        return next((event for event in self.recorded.get(key, ()) if event.type in endings), None)
+    def conversation(self, key: str) -> Mapping[str, Any] | None:
+        """The `conv` data of a recorded model call."""
+        recorded = self.recorded.get(key)
+        return recorded[0].data.get("conv") if recorded else None
 
     def next_received(self, name: str) -> Event | None:
         """What was sent under `name` first and is not taken yet."""
@@ -217,14 +221,29 @@ class RunLog:
         if self._on_event is not None:
             self._on_event(event)
 
-    def _take(self, event: Event) -> None:
-        """Fold one recorded event."""
-        self._head = event.seq
-        self.spent.fold(event)
-        if "received" in event.data:
-            self.taken.add(event.data["received"])
-        if "key" in event.data:
-            self.recorded.setdefault(event.data["key"], []).append(event)
+    def _fold(self, events: Sequence[Event]) -> None:
+        """Take in what is recorded."""
+        for event in events:
+            if event.type in SPENDING:
+                self.spent.fold(event)
+            key = event.data.get("key")
+            if key is None:
+                self._fold_keyless(event)
+                continue
+            known = self.recorded.get(key)
+            if known is None:
+                self.recorded[key] = [event]
+            else:
+                known.append(event)
+            if event.type in _RESULTS:
+                self.results.setdefault(key, event)
+                if "received" in event.data:
+                    self.taken.add(event.data["received"])
+        self._head = events[-1].seq if events else 0
+
+    def _fold_keyless(self, event: Event) -> None:
+        if event.type == "aaa.run.completed":
+            self.ended = event
         self._take_external(event)
 
     def _take_external(self, event: Event) -> None:

@@ -7,26 +7,28 @@ deterministic: time, randomness and I/O go through `run.now`, `run.uuid` and `ru
 import asyncio
 import inspect
 import time
-from collections.abc import Awaitable, Callable, Generator, Mapping, Sequence
-from contextlib import contextmanager, suppress
-from hashlib import blake2b
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from contextlib import suppress
+from functools import partial
 from typing import Any
 from uuid import uuid4
 
 import msgspec
 
-from aaa.context.transcript import TranscriptCache
 from aaa.errors import UnavailableError
-from aaa.messages import Handler, LLMRequest, LLMResponse, Message, ToolCall, ToolSpec, Usage
+from aaa.messages import Handler, LLMRequest, LLMResponse, Message, ToolCall, ToolSpec
 from aaa.runtime.budget import Budget, Spent
-from aaa.runtime.conversations import Conversations, Placed
+from aaa.runtime.call_ids import CallIds
+from aaa.runtime.conversations import Conversations
 from aaa.runtime.effects import EffectContext, Perform, perform, require_same, usable
 from aaa.runtime.events import Event
+from aaa.runtime.identity import Identity, identity_of, identity_of_call, is_recorded_call
 from aaa.runtime.log import RunLog
 from aaa.runtime.outcome import Outcome
 from aaa.runtime.program import Algorithm, Program, name_of
 from aaa.runtime.scope import Scope, current_scope, is_recorded_from
 from aaa.runtime.stops import RunStop
+from aaa.runtime.underway import UnderWay
 
 __all__ = ["DriveChild", "Run"]
 
@@ -51,12 +53,10 @@ class Run:
         self.log = log
         self.limits = limits
         self._drive_child = drive_child
-        self._scope = Scope()
+        self._under_way = UnderWay(log)
         self._memory: dict[str, Any] = {}
         self._conversations = Conversations()
-        self._transcripts = TranscriptCache(lambda _: 0)
-        self._call_ids: set[str] = set()
-        self._tasks: set[asyncio.Task[Any]] = set()
+        self._call_ids = CallIds()
 
     async def llm(
         self,
@@ -72,28 +72,106 @@ class Run:
             EffectError: the call failed for good.
             NonDeterminismError: the log records another conversation here.
         """
-        request = LLMRequest(tuple(messages), tuple(tools), model, dict(params or {}))
-        with self._effect("llm") as key:
-            placed = self._conversations.place(key, self._transcripts.transcript_of(messages))
-            self._call_ids.update(call["id"] for m in placed.conv["delta"] for call in m.get("tool_calls", ()))
-            asked = {"conv": placed.conv, "model": model, "params": request.params}
-            return _response(await self._handled("llm", key, request, asked, placed=placed))
+        with self._under_way.effect("llm") as key:
+            handler = self._handler("llm")
+            done = self._replayed_call(handler, key, messages)
+            if done is None:
+                request = LLMRequest(tuple(messages), tuple(tools), model, dict(params or {}))
+                done = await self._call(handler, key, messages, request)
+            response = _response(done)
+            self._call_ids.note((response.message,))
+            return response
+
+    def _replayed_call(self, handler: Handler, key: str, messages: Sequence[Message]) -> dict[str, Any] | None:
+        """The data of a recorded reply, if it can be told without digests that the log records this very call."""
+        conv = self.log.conversation(key) if key in self.log.results else None
+        found = self._conversations.replay(key, messages, conv) if conv is not None else None
+        if found is None:
+            return None
+        self.log.visited.add(key)
+        conversation, new = found
+        self._call_ids.note(new)
+        context = EffectContext(self.log, key, self._memory, conversation, messages=messages)
+        done = self._replayed(handler, context)
+        return usable(context, done) if done is not None else None
+
+    async def _call(
+        self, handler: Handler, key: str, messages: Sequence[Message], request: LLMRequest
+    ) -> dict[str, Any]:
+        """The data of a reply: new, or recorded and compared by digests."""
+        for replayed, identity in self._conversations.settle():
+            require_same(self.log, "aaa.llm", replayed, identity)
+        placed = self._conversations.place(key, messages, is_recorded=key in self.log.recorded)
+        self._call_ids.note(placed.new)
+        if not require_same(self.log, "aaa.llm", key, placed.identity):
+            self.check_budget()
+        context = EffectContext(self.log, key, self._memory, placed.name, placed.parent, placed.transcript)
+        done = self._replayed(handler, context)
+        if done is not None:
+            return usable(context, done)
+        asked = {"conv": placed.conv, "model": request.model, "params": request.params}
+        return await perform(self.log, "aaa.llm", context, asked, partial(self._reply, handler, request))
+
+    async def _reply(self, handler: Handler, request: LLMRequest, context: EffectContext) -> dict[str, Any]:
+        """The data of a new reply, its call ids unique."""
+        data = await handler.handle(context, request)
+        message = data.get("message")
+        return data | {"message": self._call_ids.unique(message)} if isinstance(message, Message) else data
 
     async def tools(self, calls: Sequence[ToolCall]) -> list[Message]:
         """Run the calls at the same time; the results as messages, in the order of the calls.
 
         A call that fails has a result that says so: the model sees it.
         """
-        with self._effect("tools") as key:
-            asked = [(f"{key}.{index}", _asked(call)) for index, call in enumerate(calls)]
-            await self._ask("aaa.tool", asked)
-            results = await _all(
-                [
-                    self._handled("tool", k, call, data, is_asked=True)
-                    for call, (k, data) in zip(calls, asked, strict=True)
-                ]
-            )
+        with self._under_way.effect("tools") as key:
+            keys = [f"{key}.{index}" for index in range(len(calls))]
+            results = self._replayed_calls(keys, calls)
+            if results is None:
+                results = await self._calls(keys, calls)
         return [Message("tool", r["content"], tool_call_id=call.id) for call, r in zip(calls, results, strict=True)]
+
+    def _replayed_calls(self, keys: Sequence[str], calls: Sequence[ToolCall]) -> list[dict[str, Any]] | None:
+        """The data of recorded results, if it can be told without digests that the log records these very calls."""
+        log = self.log
+        for key, call in zip(keys, calls, strict=True):
+            if key not in log.results or not is_recorded_call(call, log.recorded[key][0].data):
+                return None
+        log.visited.update(keys)
+        handler = self._handler("tool")
+        contexts = [EffectContext(log, key, self._memory) for key in keys]
+        for context in contexts:
+            self._replayed(handler, context)
+        return [usable(context, log.results[context.key]) for context in contexts]
+
+    async def _calls(self, keys: Sequence[str], calls: Sequence[ToolCall]) -> list[dict[str, Any]]:
+        """The data of results: new, or recorded and compared by digests."""
+        contexts = [EffectContext(self.log, key, self._memory) for key in keys]
+        await self._ask(contexts, calls)
+        handler = self._handler("tool")
+        known = [self._replayed(handler, context) for context in contexts]
+        return await _all(list(map(partial(self._called, handler), contexts, calls, known)))
+
+    async def _called(
+        self, handler: Handler, context: EffectContext, call: ToolCall, done: Event | None
+    ) -> dict[str, Any]:
+        """The data of a call's result, from the log or new."""
+        if done is not None:
+            return usable(context, done)
+        return await perform(self.log, "aaa.tool", context, None, lambda context: handler.handle(context, call))
+
+    async def _ask(self, contexts: Sequence[EffectContext], calls: Sequence[ToolCall]) -> None:
+        """Record the requests of calls that are new, in one append."""
+        new: list[tuple[EffectContext, ToolCall, Identity]] = []
+        for context, call in zip(contexts, calls, strict=True):
+            asked = identity_of_call(call)
+            if not require_same(self.log, "aaa.tool", context.key, asked):
+                new.append((context, call, asked))
+        if new:
+            self.check_budget()
+            for context, call, asked in new:
+                data = {"id": call.id, "name": call.name, "arguments": call.arguments_json, "digest": asked.digest}
+                context.note("aaa.tool.requested", {"call": data})
+            await self.log.flush()
 
     async def step(self, name: str, function: Callable[[], Any]) -> Any:
         """Call `function`, sync (in a thread) or async, once; its result (JSON) is recorded.
@@ -108,7 +186,7 @@ class Run:
             value = await asyncio.to_thread(function)
             return {"value": await value if inspect.isawaitable(value) else value}
 
-        with self._effect("step") as key:
+        with self._under_way.effect("step") as key:
             return (await self._plain("aaa.step", key, {"name": name}, do)).get("value")
 
     async def now(self) -> float:
@@ -127,7 +205,7 @@ class Run:
         """
         key = f"version:{name}"
         if key not in self.log.recorded:
-            value = 0 if is_recorded_from(self.log.recorded, self._current) else 1
+            value = 0 if is_recorded_from(self.log.recorded, self._under_way.scope) else 1
             self.log.recorded[key] = [self.log.note("aaa.step.completed", {"key": key, "name": key, "value": value})]
         return self.log.recorded[key][0].data["value"]
 
@@ -137,7 +215,7 @@ class Run:
         All branches run to their end; then the first error, in that order, is raised.
         """
         try:
-            with self._effect("gather") as key:
+            with self._under_way.effect("gather") as key:
                 return await _all([self._branch(f"{key}.{index}.", branch) for index, branch in enumerate(branches)])
         finally:
             for branch in branches:
@@ -156,7 +234,7 @@ class Run:
 
         It spends from this run's budget too, is cancelled with it, and its conversations have windows of their own.
         """
-        with self._effect("child") as key:
+        with self._under_way.effect("child") as key:
             asked = {"name": name_of(algorithm), "run_id": f"{self.run_id}/{key}", "input": input}
             data = await self._plain(
                 "aaa.child", key, asked, lambda _: self._drive_child(asked["run_id"], algorithm, input, budget)
@@ -181,14 +259,14 @@ class Run:
     async def _wait(
         self, what: str, name: str, seconds: float | None, arrived: Callable[[], Event | None]
     ) -> Mapping[str, Any]:
-        with self._effect(what) as key:
-            if not require_same(self.log, "aaa.run", key, {"name": name}):
+        with self._under_way.effect(what) as key:
+            if not require_same(self.log, "aaa.run", key, Identity(name)):
                 self.check_budget()
                 wake_at = None if seconds is None else time.time() + seconds
                 await self.log.write("aaa.run.waiting", {"key": key, "name": name, "wake_at": wake_at})
             else:
                 wake_at = self.log.recorded[key][0].data["wake_at"]
-            done = self.log.result("aaa.step", key)
+            done = self.log.results.get(key)
             if done is not None:
                 return done.data
             found = await self._arrival(wake_at, arrived)
@@ -215,108 +293,39 @@ class Run:
             await asyncio.wait([watch])
 
     async def stop(self) -> None:
-        """End effects that are still under way, for example one that a failed `asyncio.gather` left behind."""
-        left = [task for task in self._tasks if task is not asyncio.current_task() and not task.done()]
-        for task in left:
-            task.cancel()
-        if left:
-            await asyncio.wait(left)
+        """End effects that are still under way."""
+        await self._under_way.stop()
 
-    @property
-    def _current(self) -> Scope:
-        found = current_scope.get()
-        return found[1] if found is not None and found[0] == self.run_id else self._scope
-
-    @contextmanager
-    def _effect(self, what: str) -> Generator[str, None, None]:
-        if self.log.failure is not None:
-            raise self.log.failure
-        scope = self._current
-        key = scope.enter(what)
-        task = asyncio.current_task()
-        assert task is not None
-        is_outermost = task not in self._tasks
-        self._tasks.add(task)
-        try:
-            yield key
-        finally:
-            scope.leave()
-            if is_outermost:
-                self._tasks.discard(task)
-
-    async def _handled(
-        self,
-        kind: str,
-        key: str,
-        request: Any,
-        asked: Mapping[str, Any],
-        *,
-        placed: Placed | None = None,
-        is_asked: bool = False,
-    ) -> dict[str, Any]:
-        handler = self._handler(kind)
-        context = EffectContext(self.log, key, self._memory, placed)
-        if not is_asked and not require_same(self.log, f"aaa.{kind}", key, asked):
-            self.check_budget()
-        if key in self.log.recorded:
-            handler.replay(context, request, [(event.type, event.data) for event in self.log.recorded[key]])
-        done = self.log.result(f"aaa.{kind}", key)
-        if done is not None:
-            return self._with_known_ids(usable(context, done))
-
-        async def do(context: EffectContext) -> Mapping[str, Any]:
-            return self._with_new_ids(await handler.handle(context, request))
-
-        return await perform(self.log, f"aaa.{kind}", context, None if is_asked else asked, do)
+    def _replayed(self, handler: Handler, context: EffectContext) -> Event | None:
+        """The recorded result of an effect, None if it has none; what is recorded of it is told to its handler."""
+        recorded = self.log.recorded.get(context.key)
+        if recorded is None:
+            return None
+        handler.replay(context, [(event.type, event.data) for event in recorded])
+        return self.log.results.get(context.key)
 
     def _handler(self, kind: str) -> Handler:
+        handler = self.program.handlers.get(kind)
+        return handler if handler is not None else self._missing_handler(kind)
+
+    def _missing_handler(self, kind: str) -> Handler:
         try:
             return self.program.handler(kind)
         except UnavailableError as error:
             self.log.fail(error)  # the run has not ended: it goes on where there is a handler
             raise
 
-    def _with_known_ids(self, data: dict[str, Any]) -> dict[str, Any]:
-        """Take note of the call ids of a recorded reply."""
-        self._call_ids.update(call["id"] for call in data.get("message", {}).get("tool_calls", ()))
-        return data
-
-    def _with_new_ids(self, data: dict[str, Any]) -> dict[str, Any]:
-        """A reply whose call ids are the provider's; one that is taken gets `~n` behind it."""
-        message = data.get("message")
-        if not isinstance(message, Message) or not message.tool_calls:
-            return data
-        calls = tuple(msgspec.structs.replace(call, id=self._free_id(call.id)) for call in message.tool_calls)
-        return data | {"message": msgspec.structs.replace(message, tool_calls=calls)}
-
-    def _free_id(self, call_id: str) -> str:
-        free, number = call_id, 1
-        while free in self._call_ids:
-            number += 1
-            free = f"{call_id}~{number}"
-        self._call_ids.add(free)
-        return free
-
     async def _plain(self, kind: str, key: str, asked: Mapping[str, Any], do: Perform) -> dict[str, Any]:
         context = EffectContext(self.log, key, self._memory)
-        if not require_same(self.log, kind, key, asked):
+        if not require_same(self.log, kind, key, identity_of(asked)):
             self.check_budget()
-        done = self.log.result(kind, key)
+        done = self.log.results.get(key)
         return usable(context, done) if done is not None else await perform(self.log, kind, context, asked, do)
-
-    async def _ask(self, kind: str, asked: Sequence[tuple[str, Mapping[str, Any]]]) -> None:
-        """Record several requests in one append."""
-        new = [(key, data) for key, data in asked if not require_same(self.log, kind, key, data)]
-        if new:
-            self.check_budget()
-            for key, data in new:
-                self.log.note(f"{kind}.requested", {"key": key, **data})
-            await self.log.flush()
 
     async def _value(self, name: str, make: Callable[[], Any]) -> Any:
         """A value that costs nothing to make: only its result is recorded."""
-        with self._effect(name) as key:
-            if require_same(self.log, "aaa.step", key, {"name": name}):
+        with self._under_way.effect(name) as key:
+            if require_same(self.log, "aaa.step", key, Identity(name)):
                 return self.log.recorded[key][0].data["value"]
             self.check_budget()
             return self.log.note("aaa.step.completed", {"key": key, "name": name, "value": make()}).data["value"]
@@ -331,20 +340,8 @@ class Run:
                 raise RunStop("past_deadline", f"the deadline was {budget.ends_at:.3f}")
 
 
-def _asked(call: ToolCall) -> dict[str, Any]:
-    digest = blake2b(call.arguments_json.encode("utf-8", "backslashreplace"), digest_size=16).hexdigest()
-    return {"call": {"id": call.id, "name": call.name, "arguments": call.arguments_json, "digest": digest}}
-
-
 def _response(data: Mapping[str, Any]) -> LLMResponse:
-    usage = data.get("usage")
-    return LLMResponse(
-        msgspec.convert(data["message"], Message),
-        msgspec.convert(usage, Usage) if usage else None,
-        data.get("model"),
-        data.get("finish_reason"),
-        data.get("cost"),
-    )
+    return msgspec.convert(data if data.get("usage") else {**data, "usage": None}, LLMResponse)
 
 
 async def _all(branches: Sequence[Awaitable[Any]]) -> list[Any]:

@@ -37,7 +37,7 @@ class Scope:
             raise RuntimeError(
                 f"run.{what} while run.{self._busy_with} is under way: concurrent effects need run.gather(…)"
             )
-        key = self.peek()
+        key = f"{self.path}{self._next}"
         self._next += 1
         self._busy_with = what
         return key

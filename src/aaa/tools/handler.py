@@ -63,7 +63,7 @@ class ToolHandler:
         arguments.update(dict.fromkeys(tool.context_names, context))
         return await self._in_time(tool, arguments)
 
-    def replay(self, effects: Effects, request: Any, events: list[tuple[str, dict[str, Any]]]) -> None:
+    def replay(self, effects: Effects, events: list[tuple[str, dict[str, Any]]]) -> None:
         """Nothing is kept between calls, so there is nothing to note."""
 
     async def _in_time(self, tool: AnyTool, arguments: dict[str, Any]) -> dict[str, Any]:

@@ -33,8 +33,10 @@ class HeuristicCounter:
 
     def count_message(self, message: Message) -> int:
         """Tokens of one message, its overhead included."""
-        calls = message.tool_calls
-        chars = sum(map(len, message.texts)) + sum(len(call.name) + len(arguments_text(call)) for call in calls)
+        content, calls = message.content, message.tool_calls
+        chars = len(content) if isinstance(content, str) else sum(map(len, message.texts))
+        for call in calls:
+            chars += len(call.name) + len(arguments_text(call))
         return self.per_message + ceil(chars / self.chars_per_token) + self.per_tool_call * len(calls)
 
     def count_tools(self, tools: Sequence[ToolSpec]) -> int:
