@@ -392,7 +392,7 @@ REFUSAL = OpaquePart("refusal", '{"type":"refusal","refusal":"no"}')
 @pytest.mark.parametrize(
     ("part", "written"),
     [
-        (IMAGE, {"type": "input_image", "image_url": "data:image/png;base64,AAAA"}),
+        (IMAGE, {"type": "input_image", "image_url": "data:image/png;base64,AAAA", "detail": "auto"}),
         (FILE, {"type": "input_file", "file_id": "file-1"}),
         (SOUND, {"type": "input_audio", "input_audio": {"data": "AAAA", "format": "wav"}}),
         (LINK, {"type": "input_file", "file_url": "https://x.test/a.pdf"}),

@@ -32,7 +32,7 @@ def request_from_body(body: Mapping[str, Any]) -> LLMRequest:
         fields = mapping(body, "a request")
     messages = messages_from_dicts(list_of(fields.get("messages"), "messages"))
     tools = [tool_from_dict(tool, index=index) for index, tool in enumerate(list_of(fields.get("tools"), "tools"))]
-    return request_of(fields, messages, tools, read=("messages",) if messages else ())
+    return request_of(fields, messages, tools=tools, read=("messages",) if messages else ())
 
 
 def request_to_body(request: LLMRequest) -> Fields:

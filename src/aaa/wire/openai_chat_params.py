@@ -17,8 +17,8 @@ __all__ = ["body_of", "list_of", "request_of"]
 def request_of(
     body: Mapping[str, Any],
     messages: Sequence[Message],
-    tools: Sequence[ToolSpec],
     *,
+    tools: Sequence[ToolSpec],
     read: Sequence[str],
 ) -> LLMRequest:
     """The request whose `messages` were read from the keys `read` of the body."""

@@ -54,7 +54,7 @@ def request_from_body(body: Mapping[str, Any]) -> LLMRequest:
         said = messages_from_items(list_of(given, "input"))
     tools = [tool_from_item(tool, index=index) for index, tool in enumerate(list_of(fields.get("tools"), "tools"))]
     read = [key for key, is_read in (("instructions", bool(messages)), ("input", bool(said))) if is_read]
-    return request_of(fields, [*messages, *said], tools, read=read)
+    return request_of(fields, [*messages, *said], tools=tools, read=read)
 
 
 def request_to_body(request: LLMRequest) -> Fields:

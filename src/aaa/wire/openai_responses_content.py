@@ -50,7 +50,7 @@ def content_to(content: str | tuple[Part, ...] | None, role: str) -> str | list[
 def fields_of_part(part: Part, role: str) -> Fields | None:
     """The content part that is written for `part`; None if it is an item by itself, or says nothing here."""
     if isinstance(part, TextPart):
-        return laid_over({"type": _text_type(role), "text": part.text}, notes_of(part.extra), "part")
+        return laid_over({"type": _text_type(role), "text": part.text}, notes_of(part.extra).get("part"))
     if part.format != FORMAT:
         return _from_foreign(part, role)
     if is_item(part):
@@ -73,7 +73,7 @@ def _text_type(role: str) -> str:
 def _part_from(fields: Mapping[str, Any], role: str) -> Part:
     kind, text = string_of(fields.get("type")) or "", fields.get("text")
     if kind in _TEXT_TYPES and isinstance(text, str):
-        return TextPart(text, with_notes("", noted("part", fields, {"type": _text_type(role), "text": text})))
+        return TextPart(text, with_notes("", noted("part", fields, written={"type": _text_type(role), "text": text})))
     if kind in CONTENT_TYPES:
         return OpaquePart(kind, json_of(fields), FORMAT)
     warn_once("a content part of the unknown type %s is kept, and sent back as it came", kind)
@@ -96,7 +96,7 @@ def _from_media(media: Media, *, is_openai: bool) -> Fields | None:
     url = data_url(typed(media))
     match media.kind:
         case "image" if url:
-            return {"type": "input_image", "image_url": url}
+            return {"type": "input_image", "image_url": url, "detail": "auto"}
         case "document" if media.data is not None:
             return {"type": "input_file", "filename": filename_of(media), "file_data": url}
         case "document" if url:

@@ -85,7 +85,7 @@ def _message_from(item: Mapping[str, Any]) -> Message:
     role = str(item["role"])
     content = content_from(item.get("content"), role)
     written: Fields = {"role": role, "content": content_to(content, role)}
-    return Message(role, content, extra=with_notes("", noted("item", item, written)))
+    return Message(role, content, extra=with_notes("", noted("item", item, written=written)))
 
 
 def _result_from(item: Mapping[str, Any], custom_ids: Set[str]) -> Message:
@@ -93,7 +93,7 @@ def _result_from(item: Mapping[str, Any], custom_ids: Set[str]) -> Message:
     content, call_id = content_from(item.get("output"), "tool"), string_of(item.get("call_id"))
     is_custom = call_id in custom_ids and item.get("type") == "function_call_output"
     written = result_fields(call_id, content_to(content, "tool"), is_custom=is_custom)
-    return Message("tool", content, tool_call_id=call_id, extra=with_notes("", noted("item", item, written)))
+    return Message("tool", content, tool_call_id=call_id, extra=with_notes("", noted("item", item, written=written)))
 
 
 def _client_from(item: Mapping[str, Any]) -> Message:

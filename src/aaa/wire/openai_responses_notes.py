@@ -40,7 +40,7 @@ def with_notes(extra: str, notes: Mapping[str, Any]) -> str:
     return with_native(extra, FORMAT, {**notes_of(extra), **notes}) if notes else extra
 
 
-def noted(name: str, given: Mapping[str, Any], written: Fields) -> dict[str, str]:
+def noted(name: str, given: Mapping[str, Any], *, written: Fields) -> dict[str, str]:
     """The note that says what must be laid over `written` to get `given`: JSON text, so that no order is lost.
 
     Raises:
@@ -50,9 +50,9 @@ def noted(name: str, given: Mapping[str, Any], written: Fields) -> dict[str, str
     return {name: over} if over else {}
 
 
-def laid_over(fields: Fields, notes: Mapping[str, Any], name: str, *, but: str | None = None) -> Fields:
+def laid_over(fields: Fields, over: str | None, *, but: str | None = None) -> Fields:
     """`fields`, changed in place by what was noted, the key `but` apart."""
-    over: str = notes.get(name, "")
+    over = over or ""
     if but is not None and but in over:
         over = compact({key: value for key, value in json.loads(over).items() if key != but})
     return overlay(fields, over)

@@ -73,7 +73,7 @@ class ReplyItems:
         is_string = isinstance(item["content"], str)
         follows = bool(self._parts) and not is_item(self._parts[-1])
         notes: dict[str, Any] = {"item": ""} if follows else {}
-        notes |= noted("item", {**item, "content": None}, {"role": "assistant", "content": None})
+        notes |= noted("item", {**item, "content": None}, written={"role": "assistant", "content": None})
         return [_with_part_notes(parts[0], notes | ({"string": True} if is_string else {})), *parts[1:]]
 
 
@@ -105,4 +105,4 @@ def _call_from(item: Mapping[str, Any], kind: str) -> ToolCall:
     inner = {"name": string_of(item.get("name")) or "", CALLS[kind]: said}
     call = call_from_dict({"id": string_of(item.get("call_id")) or "", "type": shape, shape: inner})
     call = replace(call, extra="" if shape == "function" else call.extra)
-    return replace(call, extra=with_notes(call.extra, noted("item", item, call_fields(call))))
+    return replace(call, extra=with_notes(call.extra, noted("item", item, written=call_fields(call))))

@@ -46,7 +46,7 @@ def tool_to_item(spec: ToolSpec) -> Fields:
         case "function":
             inner = given.get("function")
             strict = mapping(inner, "a function").get("strict") if inner else given.get("strict")
-            return laid_over(_function_to(spec, is_strict=strict is True), notes_of(spec.extra), "tool")
+            return laid_over(_function_to(spec, is_strict=strict is True), notes_of(spec.extra).get("tool"))
         case "custom" if isinstance(given.get("custom"), Mapping):
             return {"type": "custom", **_flat(given["custom"])}
         case _:
@@ -58,7 +58,7 @@ def _function_from(fields: Mapping[str, Any]) -> ToolSpec:
     if not isinstance(name, str) or not name:
         raise WireError("a tool needs a name (a non-empty string)")
     spec = ToolSpec(name, str(fields.get("description") or ""), compact(parameters, allow_nan=False))
-    return replace(spec, extra=with_notes("", noted("tool", fields, _function_to(spec, is_strict=False))))
+    return replace(spec, extra=with_notes("", noted("tool", fields, written=_function_to(spec, is_strict=False))))
 
 
 def _function_to(spec: ToolSpec, *, is_strict: bool) -> Fields:

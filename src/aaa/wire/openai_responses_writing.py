@@ -48,7 +48,7 @@ def _from_other(message: Message) -> list[Fields]:
 
 def _laid(fields: Fields, message: Message, said: str) -> Fields:
     """The item of one message; what it said in a way we do not know counts only if nothing else is said now."""
-    return laid_over(fields, notes_of(message.extra), "item", but=said if message.content else None)
+    return laid_over(fields, notes_of(message.extra).get("item"), but=said if message.content else None)
 
 
 class _Call(NamedTuple):
@@ -87,7 +87,7 @@ def _calls_of(message: Message, parts: int) -> list[_Call]:
     written: list[_Call] = []
     for call in message.tool_calls:
         notes = notes_of(call.extra)
-        written.append(_Call(notes.get("at", parts), laid_over(call_fields(call), notes, "item")))
+        written.append(_Call(notes.get("at", parts), laid_over(call_fields(call), notes.get("item"))))
     return written
 
 
@@ -123,7 +123,7 @@ class _ReplyWriter:
     def _begin(self, fields: Fields, notes: Mapping[str, Any]) -> None:
         is_string = "string" in notes
         content = fields["text"] if is_string else [fields]
-        self.add_item(laid_over({"role": "assistant", "content": content}, notes, "item"))
+        self.add_item(laid_over({"role": "assistant", "content": content}, notes.get("item")))
         self._open = None if is_string else content
 
 
