@@ -189,6 +189,15 @@ def test_what_a_call_has_besides_is_kept_and_its_index_is_not():
     ]
 
 
+def test_what_a_function_has_besides_is_kept():
+    first = {"index": 0, "id": "a", "function": {"name": "read", "arguments": "{", "x": 1, "y": None}}
+    stream, _ = fed(
+        chunk({"tool_calls": [first]}), chunk({"tool_calls": [piece("}", index=0, y=2)]}), chunk({}, "tool_calls")
+    )
+    (call,) = message_to_dict(stream.response().message)["tool_calls"]
+    assert call == {"id": "a", "y": 2, "function": {"name": "read", "arguments": "{}", "x": 1, "y": None}}
+
+
 def test_a_custom_call_is_text():
     first = {"index": 0, "id": "a", "type": "custom", "custom": {"name": "sql", "input": "select"}}
     (call,) = calls_of(first, {"index": 0, "custom": {"input": " 1"}})
@@ -208,14 +217,14 @@ def test_sound_grows_and_other_objects_are_laid_over_each_other():
         chunk({"audio": {"id": "a", "transcript": "Hel"}, "meta": {"a": 1}}),
         chunk({"audio": {"transcript": "lo"}, "meta": {"b": 2}}),
         chunk({"annotations": [{"url": "x"}]}),
-        chunk({"annotations": [{"url": "y"}], "x": None}),
+        chunk({"annotations": [{"url": "y"}, "z", "z"], "x": None}),
         chunk({}, "stop"),
     )
     assert message_to_dict(stream.response().message) == {
         "role": "assistant",
         "audio": {"id": "a", "transcript": "Hello"},
         "meta": {"a": 1, "b": 2},
-        "annotations": [{"url": "x"}, {"url": "y"}],
+        "annotations": [{"url": "x"}, {"url": "y"}, "z", "z"],
         "x": None,
     }
 

@@ -173,6 +173,7 @@ ITEMS = {
         {"type": "mcp_approval_request", "id": "mcpr_1", "name": "x", "arguments": "{}", "server_label": "x"},
         {"type": "mcp_approval_response", "approval_request_id": "mcpr_1", "approve": True},
     ],
+    "an unknown part": [{"role": "user", "content": [{"type": "smell", "of": {"b": 1, "a": 2}}]}, said()],
     "a role of tool": [{"role": "tool", "content": "x"}],
     "an unknown role": [{"role": "critic", "content": "x"}],
     "content among the items": [{"type": "input_image", "image_url": "x"}, said()],
@@ -306,7 +307,7 @@ def test_a_type_that_is_no_name_is_not_shown_in_the_log(caplog, monkeypatch):
 def test_known_items_are_not_warned_of(caplog, monkeypatch):
     monkeypatch.setattr(openai_chat_notes, "_warned", set())
     with caplog.at_level(logging.WARNING, "aaa.wire"):
-        for name in ITEMS.keys() - {"content among the items"}:
+        for name in ITEMS.keys() - {"content among the items", "an unknown part"}:
             messages_from_items(ITEMS[name])
     assert caplog.records == []
 
