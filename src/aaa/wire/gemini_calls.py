@@ -6,8 +6,8 @@ turn that has one, which is how these servers pair them.
 """
 
 import json
-from collections import defaultdict
-from collections.abc import Callable, Mapping, Sequence
+from collections import defaultdict, deque
+from collections.abc import Iterable, Mapping, Sequence
 from hashlib import blake2b
 from typing import Any, NamedTuple, cast
 
@@ -17,12 +17,6 @@ from aaa.wire.lossless import Fields, compact, native
 __all__ = ["Answered", "CallIds", "arguments_from", "arguments_to", "call_answered_by", "id_of_result", "stem_of"]
 
 _INVALID = "INVALID_JSON"
-
-
-class _Open(NamedTuple):
-    id: str
-    name: str
-    is_ours: bool
 
 
 class Answered(NamedTuple):
@@ -43,28 +37,31 @@ class CallIds:
         self._stem = stem
         self._taken: set[str] = set()
         self._made = 0
-        self._open: list[list[_Open]] = [[]]  # of each turn
+        self._turn = 0
+        self._open = _OpenCalls()
 
     def end_turn(self) -> None:
         """The user has the word; calls that follow belong to another turn."""
-        if self._open[-1]:
-            self._open.append([])
+        self._turn += 1
 
     def id_of(self, name: str, given: str | None) -> str:
         """The id of the next call: the one given, or a new one."""
         call_id = given or self._new(name)
         self._taken.add(call_id)
-        self._open[-1].append(_Open(call_id, name, not given))
+        keys = [("id", call_id), ("name", name), ("any", "")]
+        if not given:
+            keys += [("ours", name), ("ours", None)]
+        self._open.add(self._turn, call_id, keys)
         return call_id
 
     def answered(self, name: str | None, given: str | None) -> str | None:
-        """The id of the call that a result answers, which is open no more; `given` if there is no such call."""
-        for is_it in _ways(name, given):
-            for turn in reversed(self._open):
-                if call := next(filter(is_it, turn), None):
-                    turn.remove(call)
-                    return call.id
-        return given
+        """The id of the call that a result answers, which is open no more; `given` if there is no such call.
+
+        Clients may give an id to a call that came without.
+        """
+        if given:
+            return self._open.take(("id", given)) or self._open.take(("ours", name)) or given
+        return self._open.take(("any", "") if name is None else ("name", name))
 
     def _new(self, name: str) -> str:
         while True:
@@ -74,18 +71,44 @@ class CallIds:
                 return call_id
 
 
+_Key = tuple[str, str | None]
+
+
+class _OpenCalls:
+    """Calls that wait for a result, by what a result may know of them. Cost: O(1) a call, over all."""
+
+    def __init__(self) -> None:
+        self._turns: defaultdict[_Key, list[tuple[int, deque[int]]]] = defaultdict(list)
+        self._ids: list[str] = []
+        self._answered: set[int] = set()
+
+    def add(self, turn: int, call_id: str, keys: Iterable[_Key]) -> None:
+        for key in keys:
+            turns = self._turns[key]
+            if not turns or turns[-1][0] != turn:
+                turns.append((turn, deque()))
+            turns[-1][1].append(len(self._ids))
+        self._ids.append(call_id)
+
+    def take(self, key: _Key) -> str | None:
+        """The id of the first of the calls of the latest turn that has one."""
+        turns = self._turns.get(key, [])
+        while turns:
+            calls = turns[-1][1]
+            while calls:
+                call = calls.popleft()
+                if call not in self._answered:
+                    self._answered.add(call)
+                    return self._ids[call]
+            turns.pop()
+        return None
+
+
 def id_of_result(message: Message, answered: Answered | None, format: str) -> str | None:
     """The id that a result is sent with: that of its call, if the call is sent with one."""
     if answered is None:
         return message.tool_call_id or None
     return answered.call.id or None if not native(answered.call.extra, format).get("made") else None
-
-
-def _ways(name: str | None, given: str | None) -> list[Callable[[_Open], bool]]:
-    """How to find the call of a result, the surest first. Clients may give an id to a call that came without."""
-    if not given:
-        return [lambda call: name in (None, call.name)]
-    return [lambda call: call.id == given, lambda call: call.is_ours and name in (None, call.name)]
 
 
 def stem_of(reply_id: object) -> str:
