@@ -5,7 +5,6 @@ beside the repository; where they are missing, the last line is left out.
 """
 
 import gc
-import logging
 import time
 from collections.abc import Callable
 from typing import Any
@@ -74,11 +73,8 @@ def _fastest(*tasks: Callable[[], object]) -> list[float]:
 
 def _agreement() -> list[Measurement]:
     """On how many recorded conversations any plain function differs from `aaa`."""
-    logging.disable(logging.WARNING)  # the policies that it is compared with have no room for anything
     try:
         found = [disagreements(item["messages"]) for item in trajectories()]
     except pytest.skip.Exception:
         return []
-    finally:
-        logging.disable(logging.NOTSET)
     return [Measurement(f"of {len(found)} recorded conversations, treated differently", sum(map(bool, found)), "", "0")]

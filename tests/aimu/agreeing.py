@@ -1,14 +1,15 @@
 """Whether the plain functions do to a conversation what `aaa` does to it as messages."""
 
 import asyncio
+import logging
 
 import aimu
 from aaa.context import ClearToolResults, ContextPolicy, HeuristicCounter, TruncateToolResults, groups
 from aaa.errors import ContextFloorError
-from aaa.wire.openai_chat import message_to_dict, messages_from_dicts
+from aaa.wire.openai_chat import messages_from_dicts
 from aaa.wire.rules import rules_for
 from aimu.context.layout import skeletons
-from aimu.context.texts import sent_fields
+from aimu.models.dicts import messages_of
 from tests.aimu.talk import specified_text
 
 __all__ = ["DIALECTS", "disagreements"]
@@ -18,6 +19,14 @@ DIALECTS = ("openai", "openai-responses", "anthropic", "gemini", "ollama", "mist
 
 def disagreements(messages):
     """The names of what differs; none, if all agrees."""
+    logging.disable(logging.WARNING)  # policies without room say so, again and again
+    try:
+        return list(_differing(messages))
+    finally:
+        logging.disable(logging.NOTSET)
+
+
+def _differing(messages):
     counter, read = HeuristicCounter(), messages_from_dicts(messages)
     size = counter.count(read)
     pairs = {
@@ -28,8 +37,9 @@ def disagreements(messages):
         "truncating": (aimu.truncate_tool_results(messages), _applied(messages, TruncateToolResults(), size)),
         "fitting": (_fitted(messages, size // 2), _prepared(messages, _policy(size // 2))),
     }
-    found = [name for name, (ours, theirs) in pairs.items() if ours != theirs]
-    return found + [f"{what} for {provider}" for provider in DIALECTS for what in _by_rules(messages, read, provider)]
+    yield from (name for name, (ours, theirs) in pairs.items() if ours != theirs)
+    for provider in DIALECTS:
+        yield from (f"{what} for {provider}" for what in _by_rules(messages, read, provider))
 
 
 def _by_rules(messages, read, provider):
@@ -37,8 +47,7 @@ def _by_rules(messages, read, provider):
     violations, (repaired, _) = rules.violations(read), rules.repair(read)
     if aimu.check_messages(messages, provider) != violations:
         yield "checking"
-    ours = [dict(sent_fields(fields)) for fields in aimu.repair_messages(messages, provider)]
-    if ours != [message_to_dict(message) for message in repaired]:
+    if messages_of(aimu.repair_messages(messages, provider)) != repaired:
         yield "repairing"
 
 

@@ -9,7 +9,7 @@ from tests.aimu.agreeing import disagreements
 from tests.aimu.talk import subsequence_of
 from tests.shared import sample_step, trajectories
 
-EVERY = sample_step(12)
+EVERY = sample_step(25)
 
 
 def test_they_agree_on_recorded_conversations():

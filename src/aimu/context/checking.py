@@ -11,6 +11,7 @@ from msgspec.structs import replace
 
 from aaa.messages import Message
 from aaa.wire.lossless import native, with_native
+from aaa.wire.openai_chat import message_from_dict, message_to_dict
 from aimu.context.texts import INERT_KEYS, MessageDict
 
 if TYPE_CHECKING:
@@ -62,9 +63,15 @@ def _placed(message: Message, place: int) -> Message:
 
 def _written(message: Message, given: Sequence[MessageDict]) -> MessageDict:
     """A message that a rule made, with what no provider sees of the one that it was made of."""
-    from aimu.models.dicts import reply_dict
-
     place = native(message.extra, _OURS).get("place")
-    fields = reply_dict(replace(message, extra=with_native(message.extra, _OURS, {})))
+    fields = _dict_of(replace(message, extra=with_native(message.extra, _OURS, {})))
     original = {} if place is None else given[int(place)]
     return fields | {key: original[key] for key in _KEPT if key in original}
+
+
+def _dict_of(message: Message) -> MessageDict:
+    """As it is where OpenAI's format can say it, else as clients keep a reply."""
+    from aimu.models.dicts import reply_dict
+
+    fields = message_to_dict(message)
+    return fields if message_from_dict(fields) == message else reply_dict(message)
