@@ -61,6 +61,7 @@ class CallIds(Rule):
                 draft.note(self.name, "changed", source, "ids of calls")
                 draft.entries[index] = Entry(source, replace(message, tool_calls=tuple(calls)))
             elif index in of_result:
+                draft.note(self.name, "changed", source, "id of a result")
                 draft.entries[index] = Entry(source, with_result_id(message, of_result[index]))
 
     def _problem(self, call_id: str, taken: set[str]) -> str | None:

@@ -111,7 +111,7 @@ def cohere(asked: Asked) -> Listed:
 
 def perplexity(asked: Asked) -> Listed:
     """Perplexity: instructions first, turn and turn about, the user last."""
-    return (*_alternating(asked), Ending(takes_system=False))
+    return (*_alternating(asked), Ending())
 
 
 def strict_template(asked: Asked) -> Listed:

@@ -8,8 +8,8 @@
 | a result | a stand-in, or no text, as the provider wants |
 
 Sources: "messages: text content blocks must be non-empty", since 2026 "must contain non-whitespace text" (Anthropic,
-Bedrock); "it has an empty text parameter" (Vertex); "Assistant message must have either content or tool_calls"
-(Mistral).
+Bedrock); "content cannot be empty if `is_error` is true" (Anthropic); "it has an empty text parameter" (Vertex);
+"Assistant message must have either content or tool_calls" (Mistral).
 """
 
 from collections.abc import Sequence
@@ -21,7 +21,7 @@ from aaa.wire.rules.draft import Draft
 from aaa.wire.rules.report import Violation, flagged
 from aaa.wire.rules.rewriting import with_parts
 from aaa.wire.rules.rule import Rule
-from aaa.wire.rules.stand_ins import EMPTY_USER
+from aaa.wire.rules.stand_ins import EMPTY_RESULT, EMPTY_USER
 from aaa.wire.rules.visible import is_blank, is_said, says_more
 
 __all__ = ["Empty"]
@@ -58,7 +58,7 @@ class Empty(Rule):
             case "assistant":
                 return None if message.tool_calls or self._says_more(message) else "empty_message"
             case "tool":
-                return "empty_result" if self.result else None
+                return "empty_result" if self._result(message) else None
             case _:
                 return "empty_message"
 
@@ -69,11 +69,16 @@ class Empty(Rule):
             case "assistant":
                 return with_parts(message, ()) if not self._says_more(message) else with_text(message, "")
             case "tool":
-                return with_text(message, self.result)
+                return with_text(message, self._result(message))
             case "user":
                 return with_text(message, EMPTY_USER)
             case _:
                 return None
+
+    def _result(self, message: Message) -> str:
+        """What a silent result says; one that tells of an error must say something to Anthropic."""
+        is_error = self.format == "anthropic" and '"is_error":true' in message.extra
+        return EMPTY_RESULT if is_error else self.result
 
     def _has_empty_text(self, message: Message) -> bool:
         match message.content:

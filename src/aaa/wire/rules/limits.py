@@ -62,17 +62,25 @@ def media_count(largest: int) -> Limit:
 
 def tool_count(largest: int, tools: Sequence[ToolSpec]) -> Limit:
     """The tools of a request."""
-    return Limit("too_many_tools", "tools", largest, lambda _: 0, besides=len(tools))
+    return Limit("too_many_tools", "tools", largest, _nothing_in, besides=len(tools))
 
 
 def call_count(largest: int) -> Limit:
     """The calls of one message."""
-    return Limit("too_many_calls", "calls", largest, lambda message: len(message.tool_calls), is_of_each=True)
+    return Limit("too_many_calls", "calls", largest, _calls_in, is_of_each=True)
 
 
 def result_length(largest: int) -> Limit:
     """The text of one result."""
     return Limit("result_too_long", "characters", largest, _result_length, is_of_each=True)
+
+
+def _nothing_in(_: Message) -> int:
+    return 0
+
+
+def _calls_in(message: Message) -> int:
+    return len(message.tool_calls)
 
 
 def _bytes_of(message: Message) -> int:

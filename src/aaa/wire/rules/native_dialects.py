@@ -6,6 +6,7 @@ The order of a list is that of `chat_dialects`.
 import re
 
 from aaa.wire.rules.alphabets import (
+    IDS_AT_ALL,
     IDS_OF_ANTHROPIC,
     IDS_OF_BEDROCK,
     IDS_OF_RESPONSES,
@@ -28,6 +29,7 @@ from aaa.wire.rules.models import is_claude, signs_calls, takes_prefill, takes_s
 from aaa.wire.rules.opening import Opening
 from aaa.wire.rules.pairing import Pairing
 from aaa.wire.rules.prefill import TrimmedPrefill
+from aaa.wire.rules.result_names import ResultNames
 from aaa.wire.rules.rule import Rule
 from aaa.wire.rules.stand_ins import EMPTY_RESULT
 from aaa.wire.rules.system_place import SystemPlace
@@ -76,6 +78,8 @@ def gemini(asked: Asked) -> Listed:
         Arguments(may_be_empty=True),
         ToolNames(NAMES_OF_GEMINI, asked.tools),
         Pairing(in_turn=True),
+        IDS_AT_ALL,
+        ResultNames(),
         Empty("gemini", takes_spaces=True),
         SystemPlace(),
         Opening(by_user=True),
