@@ -68,6 +68,7 @@ def test_context_policy_has_the_specified_parameters():
         "summarizer": (None, True),
         "summarizer_model": (None, True),
         "sticky": (False, True),
+        "provider": (None, True),
     }
 
 

@@ -33,19 +33,29 @@ class Conversation:
             for index, tool in enumerate(tools)
         )
 
-    def prompt(self, items: Sequence[Item], transcript: Transcript) -> list[Any]:
-        """The prompt as the caller's own kind of objects; what stands for one of his has the extra keys of that one."""
-        is_native = self.messages is self.given
-        prompt: list[Any] = []
-        for item in items:
-            message = item.message
-            if item.source is not None:
-                if message is transcript[item.source]:
-                    prompt.append(self.given[item.source])
-                    continue
-                message = with_extra_of(message, self.messages[item.source])
-            prompt.append(message if is_native else message_to_dict(message))
-        return prompt
+    def prompt(
+        self, items: Sequence[Item], transcript: Transcript, repaired: Sequence[Message] | None = None
+    ) -> list[Any]:
+        """The prompt as the caller's own kind of objects; what stands for one of his has the extra keys of that one.
+
+        `repaired` is what became of the items' messages, where something did.
+        """
+        own = [self._own(item, transcript) for item in items]
+        if repaired is None:
+            return own
+        known = {id(item.message): mine for item, mine in zip(items, own, strict=True)}
+        return [known[id(m)] if id(m) in known else self._kind_of(m) for m in repaired]
+
+    def _own(self, item: Item, transcript: Transcript) -> Any:
+        message = item.message
+        if item.source is not None:
+            if message is transcript[item.source]:
+                return self.given[item.source]
+            message = with_extra_of(message, self.messages[item.source])
+        return self._kind_of(message)
+
+    def _kind_of(self, message: Message) -> Any:
+        return message if self.messages is self.given else message_to_dict(message)
 
 
 def _read(given: Sequence[Given]) -> Sequence[Message]:

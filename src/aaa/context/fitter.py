@@ -24,6 +24,7 @@ from aaa.context.edits import Edit
 from aaa.context.plan import Plan
 from aaa.context.planner import Planning
 from aaa.context.policy import ContextPolicy, M, Prepared, prepared
+from aaa.context.settings import Call
 from aaa.context.summaries import SummaryBook, SummaryRecord
 from aaa.context.transcript import TranscriptCache
 from aaa.errors import StateError
@@ -110,6 +111,7 @@ class PromptFitter:
         tools: Sequence[ToolSpec | Mapping[str, Any]] = (),
         model: str | None = None,
         pressure: float = 1.0,
+        provider: str | None = None,
     ) -> Prepared[M]:
         """The prompt for the whole conversation `messages`; see `ContextPolicy.prepare`.
 
@@ -117,7 +119,7 @@ class PromptFitter:
             ContextFloorError, WireError: as `prepare`; the state is as it was.
         """
         conversation = Conversation(messages, tools)
-        planning = self._planning(conversation, model, pressure)
+        planning = self._planning(conversation, model, pressure, provider)
         return self._keep(await finish(planning.steps()), planning, conversation, messages)
 
     def fit_sync(
@@ -127,10 +129,11 @@ class PromptFitter:
         tools: Sequence[ToolSpec | Mapping[str, Any]] = (),
         model: str | None = None,
         pressure: float = 1.0,
+        provider: str | None = None,
     ) -> Prepared[M]:
         """`fit` for programs without an event loop."""
         conversation = Conversation(messages, tools)
-        planning = self._planning(conversation, model, pressure)
+        planning = self._planning(conversation, model, pressure, provider)
         return self._keep(finish_now(planning.steps()), planning, conversation, messages)
 
     def record(self, usage: object) -> None:
@@ -175,15 +178,17 @@ class PromptFitter:
         if tokens > 0:
             self._windows[model] = min(tokens, self._windows.get(model, tokens))
 
-    def _planning(self, conversation: Conversation, model: str | None, pressure: float) -> Planning:
-        return self.policy.planning(
-            self._cache.transcript_of(conversation.messages),
-            Measure(self.counter, conversation.tools, model),
-            self.book,
+    def _planning(
+        self, conversation: Conversation, model: str | None, pressure: float, provider: str | None
+    ) -> Planning:
+        call = Call(
             pressure=pressure,
             anchor=self._anchor,
             learned_tokens=self._windows.get(model),
+            provider=provider,
         )
+        transcript = self._cache.transcript_of(conversation.messages)
+        return self.policy.planning(transcript, Measure(self.counter, conversation.tools, model), self.book, call)
 
     def _keep(self, plan: Plan, planning: Planning, conversation: Conversation, given: Sequence[M]) -> Prepared[M]:
         """Take over what the plan did, all at once."""

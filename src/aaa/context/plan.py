@@ -7,7 +7,9 @@ import msgspec
 from aaa.context.edits import Edit, Item, render
 from aaa.context.summaries import SummaryRecord
 from aaa.context.transcript import Transcript
+from aaa.context.validity import made_valid
 from aaa.messages import Message
+from aaa.wire.rules.report import Repair
 
 __all__ = ["Plan"]
 
@@ -20,7 +22,8 @@ class Plan(msgspec.Struct, frozen=True):
     part, from the start, that is the transcript's own, which a provider's cache may hold. `applied` names what was
     done now; `edits_in_force` counts the edits that were there before (`sticky=True`). `floor` lists the rungs of the
     floor, `rejected` the summaries and strategies that were not taken, with why. `is_estimate` marks a plan made
-    without calling a model, which can be read but not applied.
+    without calling a model, which can be read but not applied. `repairs` are what makes the prompt valid for `provider`
+    and `model`; their tokens are counted.
     """
 
     length: int
@@ -38,6 +41,9 @@ class Plan(msgspec.Struct, frozen=True):
     tokens_spent: int = 0
     cost: float = 0.0
     is_estimate: bool = False
+    provider: str | None = None
+    model: str | None = None
+    repairs: tuple[Repair, ...] = ()
 
     def apply(self, transcript: Sequence[Message]) -> list[Message]:
         """The prompt: `transcript` with the edits made. Pure; the transcript is not touched.
@@ -46,7 +52,7 @@ class Plan(msgspec.Struct, frozen=True):
             ValueError: another transcript than the one planned for, or a plan that is only an estimate.
         """
         known = transcript if isinstance(transcript, Transcript) else Transcript(transcript, count=lambda _: 0)
-        return [item.message for item in self.items(known)]
+        return made_valid(self.items(known), known, self.provider, self.model)[0]
 
     def items(self, transcript: Transcript) -> list[Item]:
         """The prompt with the source of each message."""
@@ -58,14 +64,19 @@ class Plan(msgspec.Struct, frozen=True):
 
     def report(self) -> dict[str, object] | None:
         """What a log keeps of it; None if the prompt is the transcript."""
-        if not (self.edits or self.rejected):
+        if not (self.edits or self.rejected or self.repairs):
             return None
         report: dict[str, object] = {
             "tokens_before": self.tokens_before,
             "tokens_after": self.tokens_after,
             "applied": list(self.applied),
         }
-        optional = {"floor": list(self.floor), "rejected": list(self.rejected), "edits_in_force": self.edits_in_force}
+        optional: dict[str, object] = {
+            "floor": list(self.floor),
+            "rejected": list(self.rejected),
+            "edits_in_force": self.edits_in_force,
+            "repairs": msgspec.to_builtins(self.repairs),
+        }
         return report | {key: value for key, value in optional.items() if value}
 
 

@@ -10,7 +10,6 @@ from functools import cached_property
 from math import floor
 from typing import Any
 
-from aaa.context.anchor import Anchor
 from aaa.context.counters import Measure
 from aaa.context.driving import Steps
 from aaa.context.edits import Edit, Item, pinned_in, render
@@ -19,7 +18,7 @@ from aaa.context.groups import groups, is_pinned
 from aaa.context.invariants import is_faithful, is_lawful
 from aaa.context.ledger import in_force, summary_edit, with_calls
 from aaa.context.plan import Plan
-from aaa.context.settings import Settings
+from aaa.context.settings import Call, Settings
 from aaa.context.strategies import (
     ClearToolResults,
     DropOldest,
@@ -32,11 +31,15 @@ from aaa.context.strategies.summarize import guessed, place_summary
 from aaa.context.summaries import SummaryBook, SummaryRecord, summary_message
 from aaa.context.summarizing import PendingSummary, Written, write
 from aaa.context.transcript import Transcript
+from aaa.context.validity import made_valid
 from aaa.context.work import Work
 from aaa.errors import ContextFloorError
+from aaa.messages import Message
+from aaa.wire.rules.report import Repair
 
 __all__ = ["Planning"]
 
+_REPAIR_ROUNDS = 3  # what is cut to make room may itself call for repairs
 _OURS = (TruncateToolResults, ClearToolResults, Summarize, DropOldest)
 
 
@@ -44,24 +47,17 @@ class Planning:
     """The making of one plan."""
 
     def __init__(
-        self,
-        settings: Settings,
-        transcript: Transcript,
-        measure: Measure,
-        book: SummaryBook,
-        *,
-        pressure: float = 1.0,
-        anchor: Anchor | None = None,
-        is_estimate: bool = False,
+        self, settings: Settings, transcript: Transcript, measure: Measure, book: SummaryBook, call: Call
     ) -> None:
-        if not 0 < pressure <= 1:
-            raise ValueError(f"pressure must be above 0 and at most 1, got {pressure}")
+        if not 0 < call.pressure <= 1:
+            raise ValueError(f"pressure must be above 0 and at most 1, got {call.pressure}")
         self.settings = settings
         self.transcript = transcript
         self.measure = measure
-        self.pressure = pressure
-        self.anchor = anchor
-        self.is_estimate = is_estimate
+        self.pressure = call.pressure
+        self.anchor = call.anchor
+        self.provider = call.provider
+        self.is_estimate = call.is_estimate
         self.record = book.best(transcript)
         self.rejected = frozenset(book.rejected)
         self.new_rejected: list[str] = []
@@ -70,6 +66,8 @@ class Planning:
         self.spent = Written()
         self.rungs: list[str] = []
         self.late_results = 0
+        self.repairs: tuple[Repair, ...] = ()
+        self.repairs_raw = 0
 
     def steps(self) -> Steps:
         """Make the plan.
@@ -79,7 +77,8 @@ class Planning:
         """
         self._refuse_impossible()
         start = self._starting_edits()
-        if not start and self.pressure == 1 and self._size_of(self._whole_raw) <= self.settings.trigger_tokens:
+        is_small = self.pressure == 1 and self._size_of(self._whole_raw) <= self.settings.trigger_tokens
+        if not start and is_small and self.provider is None:
             return self._untouched()
         work = self._work(start)
         size = self._size_of(work.raw)
@@ -87,6 +86,8 @@ class Planning:
             if self._is_anchored:
                 self.measure.ratio = size / max(work.raw, 1)  # so that the anchored size governs what follows
             yield from self._compact(work, size)
+        if self.provider is not None:
+            yield from self._repair(work)
         return self._plan(work, start)
 
     def _untouched(self) -> Plan:
@@ -178,6 +179,36 @@ class Planning:
             error.tokens_spent, error.cost = self.spent.tokens_spent, self.spent.cost
             raise error
 
+    def _repair(self, work: Work) -> Generator[Awaitable[Any], Any, None]:
+        """See what makes the prompt valid, and make room for it; a repair may add a message of some words."""
+        budget = self.settings.budget_tokens
+        for _ in range(_REPAIR_ROUNDS):
+            self._find_repairs(work)
+            size = self._size_of(work.raw + self.repairs_raw)
+            if size <= budget:
+                return
+            if self._is_anchored:
+                self.measure.ratio = size / max(work.raw + self.repairs_raw, 1)
+            limit = budget - max(self.measure.size(self.repairs_raw), 0)
+            yield from self._reduce(work, min(limit, self.settings.target_tokens))
+            self.rungs += reach_floor(work, limit)
+        self._find_repairs(work)
+        size = self.measure.size(work.raw + self.repairs_raw)
+        if size > budget:
+            raise self._floor_error(size, work.items, budget)
+
+    def _find_repairs(self, work: Work) -> None:
+        repaired, self.repairs = made_valid(work.items, self.transcript, self.provider, self.measure.model)
+        self.repairs_raw = self._growth(work, repaired) if self.repairs else 0
+
+    def _growth(self, work: Work, repaired: Sequence[Message]) -> int:
+        """Raw tokens that repairs add."""
+        if not self.measure.is_additive:
+            return self.measure.total(0, repaired) - work.raw
+        known = {id(item.message): item.raw for item in work.items}
+        count = self.measure.message
+        return sum(known[id(m)] if id(m) in known else count(m) for m in repaired) - sum(known.values())
+
     def _reduce(self, work: Work, target_tokens: int) -> Generator[Awaitable[Any], Any, None]:
         """Run the strategies in order until the target is reached."""
         work.target_tokens = target_tokens
@@ -224,10 +255,10 @@ class Planning:
         stored = ["stored_summary"] if self.record is not None and not self.settings.is_sticky else []
         return Plan(
             length=work.length,
-            raw_tokens=work.raw,
+            raw_tokens=work.raw + self.repairs_raw,
             edits=work.edits() if changed else tuple(start),
             tokens_before=self.measure.size(self._whole_raw),
-            tokens_after=work.tokens,
+            tokens_after=work.tokens + self.measure.size(self.repairs_raw) if self.repairs else work.tokens,
             kept_prefix_tokens=self.measure.size(self.measure.tools_raw + _kept_raw(work)),
             applied=(*stored, *late, *work.applied, *(f"floor({rung})" for rung in self.rungs)),
             floor=tuple(self.rungs),
@@ -238,6 +269,9 @@ class Planning:
             tokens_spent=self.spent.tokens_spent,
             cost=self.spent.cost,
             is_estimate=self.is_estimate and bool(self.new_records),
+            provider=self.provider,
+            model=self.measure.model,
+            repairs=self.repairs,
         )
 
     def _floor_error(self, needed: int, items: Sequence[Item], budget_tokens: int) -> ContextFloorError:

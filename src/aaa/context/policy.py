@@ -2,20 +2,20 @@
 
 import logging
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from math import floor
 from typing import Any, Generic, TypeVar, cast
 
-from aaa.context.anchor import Anchor
 from aaa.context.conversation import Conversation, Given
 from aaa.context.counters import CalibratedCounter, Measure, TokenCounter
 from aaa.context.driving import finish
 from aaa.context.plan import Plan
 from aaa.context.planner import Planning
-from aaa.context.settings import Settings
+from aaa.context.settings import Call, Settings
 from aaa.context.strategies import ClearToolResults, DropOldest, Strategy, Summarize, TruncateToolResults
 from aaa.context.summaries import SummaryBook, SummaryRecord
 from aaa.context.transcript import Transcript, TranscriptCache
+from aaa.context.validity import made_valid
 from aaa.messages import LLMClient, Message, ToolSpec
 
 __all__ = ["ContextPolicy", "M", "Prepared", "prepared"]
@@ -55,6 +55,9 @@ class ContextPolicy:
     made stay in force, so that between two compactions the prompt only grows at its end and a provider's cache holds;
     they are kept in the `book`, or by a `PromptFitter`.
 
+    With a `provider` (one of `aaa.wire.rules.PROVIDERS`) the prompt is also valid for it, whatever the conversation is
+    like: what has to be changed for that is in the report.
+
     Images and other parts that are not text count nothing yet: leave room for them.
 
     Raises:
@@ -74,6 +77,7 @@ class ContextPolicy:
         summarizer: LLMClient | None = None,
         summarizer_model: str | None = None,
         sticky: bool = False,
+        provider: str | None = None,
     ) -> None:
         if not 0 < target <= trigger <= 1:
             raise ValueError(f"0 < target <= trigger <= 1 must hold, got target={target}, trigger={trigger}")
@@ -87,6 +91,7 @@ class ContextPolicy:
         self.keep_recent = keep_recent
         self.counter: TokenCounter = counter if counter is not None else CalibratedCounter()
         self.sticky = sticky
+        self.provider = provider
         self.strategies = _strategies(strategies, summarizer, summarizer_model)
         self._cache = TranscriptCache(Measure(self.counter).message)
         self._is_warned = False
@@ -161,7 +166,7 @@ class ContextPolicy:
         known = self.transcript_of(conversation)
         kept = SummaryBook() if book is None else book
         measure = Measure(self.counter, conversation.tools, model)
-        planning = self.planning(known, measure, kept, pressure=pressure)
+        planning = self.planning(known, measure, kept, Call(pressure=pressure))
         plan = await finish(planning.steps())
         kept.keep(plan.new_summaries, plan.edits if self.sticky else None, plan.rejected_digests)
         return prepared(plan, transcript, conversation, known)
@@ -184,28 +189,18 @@ class ContextPolicy:
         conversation = Conversation(transcript, tools)
         known = self.transcript_of(conversation)
         measure = Measure(self.counter, conversation.tools, model)
-        planning = self.planning(known, measure, book or SummaryBook(), pressure=pressure, estimate=estimate)
+        planning = self.planning(known, measure, book or SummaryBook(), Call(pressure=pressure, is_estimate=estimate))
         return await finish(planning.steps())
 
     def transcript_of(self, conversation: Conversation) -> Transcript:
         """The transcript of what was given; recognised if it has grown since it was last seen."""
         return self._cache.transcript_of(conversation.messages)
 
-    def planning(
-        self,
-        transcript: Transcript,
-        measure: Measure,
-        book: SummaryBook,
-        *,
-        pressure: float = 1.0,
-        anchor: Anchor | None = None,
-        learned_tokens: int | None = None,
-        estimate: bool = False,
-    ) -> Planning:
-        """The making of a plan, without I/O; `measure`, `anchor` and what was learned of the window are those of the
-        conversation."""
-        settings = self.settings(measure.model, learned_tokens=learned_tokens)
-        planning = Planning(settings, transcript, measure, book, pressure=pressure, anchor=anchor, is_estimate=estimate)
+    def planning(self, transcript: Transcript, measure: Measure, book: SummaryBook, call: Call) -> Planning:
+        """The making of a plan, without I/O; `measure` and `call` are those of the conversation."""
+        call = replace(call, provider=call.provider or self.provider)
+        settings = self.settings(measure.model, learned_tokens=call.learned_tokens)
+        planning = Planning(settings, transcript, measure, book, call)
         self._warn_once(planning.fixed_tokens, settings)
         return planning
 
@@ -221,7 +216,11 @@ class ContextPolicy:
 
 def prepared(plan: Plan, given: Sequence[M], conversation: Conversation, transcript: Transcript) -> Prepared[M]:
     """`plan` applied to what the caller gave."""
-    messages = conversation.prompt(plan.items(transcript), transcript) if plan.edits else given
+    messages: Sequence[Any] = given
+    if plan.edits or plan.repairs:
+        items = plan.items(transcript)
+        repaired = made_valid(items, transcript, plan.provider, plan.model)[0] if plan.repairs else None
+        messages = conversation.prompt(items, transcript, repaired)
     return Prepared(
         messages=cast("list[M]", messages),
         report=plan.report(),

@@ -3,9 +3,10 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from aaa.context.anchor import Anchor
 from aaa.context.strategies import Strategy
 
-__all__ = ["Settings"]
+__all__ = ["Call", "Settings"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -24,3 +25,19 @@ class Settings:
     def budget_tokens(self) -> int:
         """What the prompt may have: window less reserve."""
         return self.window_tokens - self.reserve_tokens
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Call:
+    """What is known of one call beside the conversation and the policy.
+
+    `pressure` below 1 says that the estimate is known to be too low, `anchor` what was reported of the last prompt,
+    `learned_tokens` a smaller window than the policy's, `provider` whose rules the prompt must keep. `is_estimate`
+    asks for a plan that calls no model.
+    """
+
+    pressure: float = 1.0
+    anchor: Anchor | None = None
+    learned_tokens: int | None = None
+    provider: str | None = None
+    is_estimate: bool = False

@@ -1,0 +1,42 @@
+"""A prompt made valid for its provider, after everything else was done to it.
+
+    transcript ── edits ──▶ items ── rules of the provider ──▶ prompt, repairs
+
+Repairs are no edits: they follow from the items and the provider's name, so that whoever has these has the prompt.
+"""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from aaa.context.edits import Item
+from aaa.messages import Message
+
+if TYPE_CHECKING:
+    from aaa.wire.rules import Repair
+
+__all__ = ["first_edit", "made_valid"]
+
+
+def made_valid(
+    items: Sequence[Item], transcript: Sequence[Message], provider: str | None, model: str | None
+) -> "tuple[list[Message], tuple[Repair, ...]]":
+    """The messages of `items` as `provider` takes them, and what was changed for that; None changes nothing.
+
+    Raises:
+        ClientSetupError: no rules are known for this provider.
+    """
+    messages = [item.message for item in items]
+    if provider is None:
+        return messages, ()
+    from aaa.wire.rules import rules_for  # many modules, that a policy without a provider does not need
+
+    repaired, repairs = rules_for(provider, model).repair(messages, edited_from=first_edit(items, transcript))
+    return repaired, tuple(repairs)
+
+
+def first_edit(items: Sequence[Item], transcript: Sequence[Message]) -> int | None:
+    """The position of the first message that is not the transcript's at that place; None if all are."""
+    for position, item in enumerate(items):
+        if item.source != position or item.message is not transcript[position]:
+            return position
+    return None
