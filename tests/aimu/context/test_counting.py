@@ -2,11 +2,13 @@
 
 import copy
 import datetime
+import doctest
 
 import pytest
 from hypothesis import given
 
 import aimu
+import aimu.context.counting
 from aaa.context import CalibratedCounter, HeuristicCounter
 from aaa.errors import WireError
 from aaa.messages import Message
@@ -24,6 +26,10 @@ def test_counting_changes_nothing(messages):
     aimu.count_tokens(messages)
     aimu.count_tokens(messages, counter=HeuristicCounter())
     assert messages == before
+
+
+def test_the_example_is_right():
+    assert doctest.testmod(aimu.context.counting) == (0, 1)
 
 
 def test_nothing_has_no_tokens():
