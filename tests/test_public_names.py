@@ -47,6 +47,7 @@ def test_the_names_of_aaa_messages():
         "Pairer",
         "Pairing",
         "Part",
+        "StreamingClient",
         "TextPart",
         "ToolCall",
         "ToolSpec",

@@ -173,10 +173,12 @@ class PromptFitter:
         if isinstance(self.counter, CalibratedCounter):
             self.counter.observe(model, raw_tokens, reported)
 
-    def learn_window(self, model: str | None, tokens: int) -> None:
-        """Take `tokens` for the window of `model` from now on, if that is less than what was known."""
-        if tokens > 0:
-            self._windows[model] = min(tokens, self._windows.get(model, tokens))
+    def learn_window(self, model: str | None, tokens: int) -> bool:
+        """Take `tokens` for the window of `model` from now on; whether that is less than what was known."""
+        if tokens <= 0 or tokens >= self._windows.get(model, self.policy.settings(model).window_tokens):
+            return False
+        self._windows[model] = tokens
+        return True
 
     def _planning(
         self, conversation: Conversation, model: str | None, pressure: float, provider: str | None

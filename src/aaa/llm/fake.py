@@ -6,13 +6,14 @@ FakeLLMClient([tool_call("search", query="x"), TimeoutError(), text("Done.")])
 
 import inspect
 import json
+import re
 from collections.abc import Awaitable, Callable, Sequence
 from typing import Any
 
 from msgspec.structs import replace
 
 from aaa.context import HeuristicCounter
-from aaa.messages import LLMRequest, LLMResponse, Message, ToolCall, Usage
+from aaa.messages import Delta, LLMRequest, LLMResponse, Message, ToolCall, Usage
 
 __all__ = ["FakeLLMClient", "text", "together", "tool_call"]
 
@@ -68,6 +69,13 @@ class FakeLLMClient:
         named = _with_ids(reply, request, self._last_number)
         self._last_number = max(_highest(named.message), self._last_number)
         return self._priced(_counted(named, request))
+
+    async def stream(self, request: LLMRequest, show: Callable[[Delta], None]) -> LLMResponse:
+        """`complete`, its text shown word by word."""
+        response = await self.complete(request)
+        for piece in re.findall(r"\s*\S+|\s+$", response.message.text):
+            show(Delta("text", piece))
+        return response
 
     async def _next(self, request: LLMRequest) -> Reply:
         if self._function is None:

@@ -3,8 +3,7 @@
     conversation ─▶ fitter ─▶ prompt ─▶ client ─▶ reply
                       │ aaa.context.summary           │ aaa.context.edited, aaa.llm.completed {context, sent, usage}
 
-The log keeps the logical conversation, the provider gets the view. What a fitter knows is a fold of the log, so a
-resumed run sends the same bytes.
+The log keeps the logical conversation, the provider gets the view: fitted, and valid for it.
 """
 
 import asyncio
@@ -13,17 +12,16 @@ from typing import Any
 
 import msgspec
 
-from aaa.context import ContextPolicy, Prepared, PromptFitter, Summarize, SummaryRecord
-from aaa.context.anchor import Anchor
-from aaa.context.edits import Edit
-from aaa.context.ledger import after, difference
+from aaa.context import ContextPolicy, Prepared, Summarize
 from aaa.errors import ContextFloorError, ContextOverflowError, error_data
 from aaa.llm.retry import RetryPolicy
-from aaa.messages import Effects, Host, LLMClient, LLMRequest, LLMResponse, Message
+from aaa.llm.view import ConversationView
+from aaa.messages import Effects, Host, LLMClient, LLMRequest, LLMResponse, Message, StreamingClient
+from aaa.wire.overflow import ContextOverflow
+from aaa.wire.rules import rules_for
 
 __all__ = ["LLMHandler"]
 
-_NOTHING: dict[str, Any] = {}
 _OVERFLOW_PRESSURE = 0.5  # after an overflow: the conversation is taken to be twice as large as estimated
 
 
@@ -31,7 +29,9 @@ class LLMHandler:
     """Calls `client` for the runs of an engine; with `context=policy` each request is made to fit first.
 
     After an overflow reported by the provider the request is prepared once more under pressure and sent again; a
-    second overflow fails the call. Transient faults are retried by `retry`.
+    second overflow fails the call. Transient faults are retried by `retry`. What the client's provider refuses (its
+    `dialect`) is put right in each request, and every change recorded. A server that cuts a prompt without a word is
+    found out by its usage: a warning, and the window is learned; with `strict=True` the call fails.
     """
 
     def __init__(
@@ -40,11 +40,13 @@ class LLMHandler:
         *,
         context: ContextPolicy | None = None,
         retry: RetryPolicy | None = None,
+        strict: bool = False,
         sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
     ) -> None:
         self.client = client
         self.context = context
         self.retry = retry or RetryPolicy()
+        self.strict = strict
         self._sleep = sleep
 
     def attach(self, host: Host) -> None:
@@ -61,7 +63,8 @@ class LLMHandler:
     async def handle(self, effects: Effects, request: LLMRequest) -> dict[str, Any]:
         """Fit, call, and return the data of `aaa.llm.completed`."""
         if self.context is None:
-            return _completed(await self._call(effects, request))
+            request, repairs = self._valid(request)
+            return _completed(await self._call(effects, request)) | repairs
         view = self._view(effects)
         view.settle()
         prompt = await self._fit(effects, view, request, 1.0)
@@ -71,30 +74,62 @@ class LLMHandler:
             except ContextOverflowError as overflow:
                 pressure = _pressure_after(overflow)
                 effects.note("aaa.llm.retried", {"attempt": 1, "error": type(overflow).__name__, "pressure": pressure})
+                view.learn(effects, overflow, request.model)
                 prompt = await self._fit(effects, view, request, pressure)
                 response = await self._call(effects, _fitted(request, prompt))
         except Exception as error:  # noqa: BLE001 - recorded with what was sent, and raised into the algorithm
             return {"error": error_data(error)} | view.described(effects, prompt)
+        return self._settled(effects, view, prompt, response)
+
+    def _settled(
+        self, effects: Effects, view: ConversationView, prompt: Prepared[Message], response: LLMResponse
+    ) -> dict[str, Any]:
+        """The data of the reply, after everything that can be learned from it."""
         described = view.described(effects, prompt)
-        view.fitter.record(response.usage)
+        cut = view.cut_in(effects, response, is_cached_told=self._dialect != "ollama")
+        if cut is None:
+            view.fitter.record(response.usage)
+        elif self.strict:
+            return {"error": error_data(_silent(cut)), "usage": response.usage, "cost": response.cost} | described
         return _completed(response) | described
+
+    @property
+    def _dialect(self) -> str | None:
+        """The rules of what is sent, where the client has a provider."""
+        return getattr(self.client, "dialect", None)
+
+    def _valid(self, request: LLMRequest) -> tuple[LLMRequest, dict[str, Any]]:
+        """The request as its provider takes it, and what a log keeps of the difference."""
+        if self._dialect is None:
+            return request, {}
+        messages, repairs = rules_for(self._dialect, request.model).repair(request.messages)
+        if not repairs:
+            return request, {}
+        data = {"provider": self._dialect, "repairs": msgspec.to_builtins(repairs)}
+        return msgspec.structs.replace(request, messages=tuple(messages)), data
 
     def replay(self, effects: Effects, events: list[tuple[str, dict[str, Any]]]) -> None:
         """Fold what an earlier process recorded of this call."""
         if self.context is not None:
             self._view(effects).fold(events)
 
-    def _view(self, effects: Effects) -> "_View":
-        views: dict[str, _View] = effects.memory.setdefault("llm", {})
+    def _view(self, effects: Effects) -> ConversationView:
+        views: dict[str, ConversationView] = effects.memory.setdefault("llm", {})
         if effects.conversation not in views:
             assert self.context is not None
-            views[effects.conversation] = _View(self.context, views.get(effects.parent_conversation))
+            views[effects.conversation] = ConversationView(self.context, views.get(effects.parent_conversation))
         return views[effects.conversation]
 
-    async def _fit(self, effects: Effects, view: "_View", request: LLMRequest, pressure: float) -> Prepared[Message]:
+    async def _fit(
+        self, effects: Effects, view: ConversationView, request: LLMRequest, pressure: float
+    ) -> Prepared[Message]:
         try:
             prompt = await view.fitter.fit(
-                effects.messages, tools=request.tools, model=request.model, pressure=pressure
+                effects.messages,
+                tools=request.tools,
+                model=request.model,
+                pressure=pressure,
+                provider=self._dialect,
             )
         except ContextFloorError as error:
             _note_rejected(effects, error.rejected, (), error.tokens_spent, error.cost)
@@ -112,7 +147,7 @@ class LLMHandler:
         attempt = 1
         while True:
             try:
-                return await self.client.complete(request)
+                return await self._ask(effects, request)
             except Exception as error:
                 wait = self.retry.seconds_before(attempt, error)
                 if wait is None:
@@ -122,78 +157,16 @@ class LLMHandler:
             await self._sleep(wait)
             attempt += 1
 
+    async def _ask(self, effects: Effects, request: LLMRequest) -> LLMResponse:
+        """One try; streamed if somebody watches."""
+        if effects.is_watched and isinstance(self.client, StreamingClient):
+            return await self.client.stream(request, effects.show)
+        return await self.client.complete(request)
 
-_Reported = tuple[dict[str, Any], int]  # what was sent, as the log has it, and the tokens reported for it
 
-
-class _View:
-    """What is known of one conversation of one run: its fitter, and the edits as the log has them.
-
-    Recorded calls are folded as plain data, which the fitter gets when the next call is made.
-    """
-
-    def __init__(self, policy: ContextPolicy, parent: "_View | None" = None) -> None:
-        if parent is not None:
-            parent.settle()
-        self.fitter = PromptFitter(policy, parent.fitter.state if parent else None)
-        self._edits: list[Any] = list(parent._edits) if parent else []
-        self._sent: dict[str, Any] | None = None
-        self._anchor: _Reported | Anchor | None = self.fitter.state.anchor
-        self._is_settled = True
-
-    def described(self, effects: Effects, prompt: Prepared[Message]) -> dict[str, Any]:
-        """What reproduces the prompt; edits are noted as the difference to those of the call before."""
-        assert prompt.plan is not None
-        removed, added = difference(self._edits, prompt.plan.edits)
-        if added or removed:
-            effects.note("aaa.context.edited", {"removed": removed, "added": added})
-        self._edits = list(prompt.plan.edits)
-        data: dict[str, Any] = {"sent": self.fitter.sent, "tokens": prompt.plan.tokens_after}
-        return data | ({"context": prompt.report} if prompt.report else {})
-
-    def fold(self, events: list[tuple[str, dict[str, Any]]]) -> None:
-        """Take in the events of one recorded call."""
-        if self._is_settled:
-            self._is_settled, self._sent, self._anchor = False, None, self.fitter.state.anchor
-        for type_, data in events:
-            match type_:
-                case "aaa.llm.completed" | "aaa.llm.failed":
-                    if data.get("sent"):
-                        self._sent, self._anchor = data["sent"], self._anchor_after(data)
-                case "aaa.context.edited":
-                    self._edits = after(self._edits, data["removed"], data["added"])
-                case "aaa.context.summary":
-                    self.fitter.book.add(msgspec.convert(data["record"], SummaryRecord))
-                case "aaa.context.rejected":
-                    self.fitter.book.keep((), None, data.get("digests", ()))
-                case _:
-                    pass
-
-    def settle(self) -> None:
-        """Be as the recorded calls left things."""
-        if self._is_settled:
-            return
-        self._is_settled = True
-        self._edits = msgspec.convert(self._edits, list[Edit])
-        sent = msgspec.convert(self._sent, Anchor) if self._sent else self.fitter.sent
-        self.fitter.replay(self._edits, sent, self._as_anchor(self._anchor))
-
-    def _anchor_after(self, data: dict[str, Any]) -> "_Reported | Anchor | None":
-        """The anchor after a recorded call; the calibration learns on the way."""
-        reported: int = (data.get("usage") or _NOTHING).get("prompt_tokens", 0)
-        sent: dict[str, Any] = data["sent"]
-        if reported > 0:
-            self.fitter.observe(sent["model"], sent["raw"], reported)
-            if sent["length"]:
-                return sent, reported
-        applied: list[str] = (data.get("context") or _NOTHING).get("applied", [])
-        return None if any(name != "stored_summary" for name in applied) else self._anchor
-
-    def _as_anchor(self, anchor: "_Reported | Anchor | None") -> Anchor | None:
-        if not isinstance(anchor, tuple):
-            return anchor
-        sent, reported = anchor
-        return msgspec.convert(sent | {"reported": self.fitter.believed(sent["raw"], reported)}, Anchor)
+def _silent(cut: ContextOverflow) -> ContextOverflowError:
+    problem = "the server cut the prompt without a word"
+    return ContextOverflowError(problem, limit=cut.limit, requested=cut.requested, kind="silent")
 
 
 def _fitted(request: LLMRequest, prompt: Prepared[Message]) -> LLMRequest:

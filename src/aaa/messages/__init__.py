@@ -3,7 +3,7 @@
 Everything is frozen, compared by value and hashable, so a conversation can be a key, a log entry or a golden file.
 """
 
-from aaa.messages.client import Delta, LLMClient, LLMRequest, LLMResponse, Usage
+from aaa.messages.client import Delta, LLMClient, LLMRequest, LLMResponse, StreamingClient, Usage
 from aaa.messages.digest import EMPTY_DIGEST, chain, digest
 from aaa.messages.effects import Effects, Handler, Host
 from aaa.messages.message import Message, OpaquePart, Part, TextPart, ToolCall, ToolSpec, with_extra_of, with_text
@@ -23,6 +23,7 @@ __all__ = [
     "Pairer",
     "Pairing",
     "Part",
+    "StreamingClient",
     "TextPart",
     "ToolCall",
     "ToolSpec",

@@ -3,15 +3,15 @@
 They stand with the messages, so that `aaa.context` can ask a model for a summary without knowing `aaa.llm`.
 """
 
-from collections.abc import Mapping
-from typing import Any, Literal, Protocol
+from collections.abc import Callable, Mapping
+from typing import Any, Literal, Protocol, runtime_checkable
 
 import msgspec
 from msgspec.structs import force_setattr
 
 from aaa.messages.message import Message, ToolSpec
 
-__all__ = ["Delta", "LLMClient", "LLMRequest", "LLMResponse", "Usage"]
+__all__ = ["Delta", "LLMClient", "LLMRequest", "LLMResponse", "StreamingClient", "Usage"]
 
 
 class Usage(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -80,4 +80,13 @@ class LLMClient(Protocol):
             anything else: retried if it is a time-out, a lost connection (also as a cause), or has a `status_code` that
                 passes; its `retry_after` (seconds) is waited for.
         """
+        ...
+
+
+@runtime_checkable
+class StreamingClient(Protocol):
+    """What a model client offers that can tell a reply while it is written, beside `complete`."""
+
+    async def stream(self, request: LLMRequest, show: Callable[[Delta], None]) -> LLMResponse:
+        """As `complete`, with each piece handed to `show` as it comes."""
         ...

@@ -6,6 +6,7 @@ Handlers of model and tool calls stand below the runtime and apart from each oth
 from collections.abc import Mapping, Sequence
 from typing import Any, Protocol
 
+from aaa.messages.client import Delta
 from aaa.messages.message import Message
 
 __all__ = ["Effects", "Handler", "Host"]
@@ -56,6 +57,15 @@ class Effects(Protocol):
     @property
     def parent_conversation(self) -> str:
         """Which conversation this one forked off from; "" if none."""
+        ...
+
+    @property
+    def is_watched(self) -> bool:
+        """Whether anybody would see what is shown."""
+        ...
+
+    def show(self, delta: Delta) -> None:
+        """Hand a piece of the reply to whoever watches the run; it is in no log."""
         ...
 
     def note(self, type: str, data: Mapping[str, Any]) -> None:

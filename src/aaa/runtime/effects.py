@@ -11,10 +11,11 @@ from typing import Any
 import msgspec
 
 from aaa.errors import EffectError, NonDeterminismError, StoreError, UnavailableError, error_data
-from aaa.messages import Message
+from aaa.messages import Delta, Message
 from aaa.runtime.events import Event
 from aaa.runtime.identity import Identity, identity_of
 from aaa.runtime.log import RunLog
+from aaa.runtime.watching import Watching
 
 __all__ = ["EffectContext", "Perform", "perform", "require_same", "usable"]
 
@@ -31,6 +32,7 @@ class EffectContext(msgspec.Struct):
     parent_conversation: str = ""
     messages: Sequence[Message] = ()
     attempt: int = 1
+    watching: Watching | None = None
 
     @property
     def run_id(self) -> str:
@@ -49,6 +51,16 @@ class EffectContext(msgspec.Struct):
     async def emit(self, type: str, data: Mapping[str, Any]) -> None:
         """Append an event to the run's log now."""
         await self.log.write(type, {"key": self.key, **data})
+
+    @property
+    def is_watched(self) -> bool:
+        """Whether anybody would see what is shown."""
+        return self.watching is not None and self.watching.is_watched(self.run_id)
+
+    def show(self, delta: Delta) -> None:
+        """Hand a piece of the reply to whoever watches the run."""
+        if self.watching is not None:
+            self.watching.show(self.run_id, self.key, delta)
 
 
 def usable(context: EffectContext, result: Event) -> dict[str, Any]:

@@ -5,7 +5,8 @@
 | aaa.run.started | a run was asked for | algorithm, version, input, config, budget, parent |
 | aaa.llm.requested | a model is about to be called | key, conv {prev, delta, digests, digest, length}, model, params |
 | aaa.llm.retried | a try failed and another follows | key, attempt, error, wait_seconds |
-| aaa.llm.completed | it replied | key, message, usage, model, cost, finish_reason; by a policy sent, tokens, context |
+| aaa.llm.completed | it replied | key, message, usage, model, cost, finish_reason; and what is below |
+| | | by a policy sent, tokens, context; where it was made valid provider, repairs |
 | aaa.llm.failed | it did not | key, error {type, message}; with a policy as above |
 | aaa.tool.requested | a tool is about to run | key, call {id, name, arguments, digest} |
 | aaa.tool.completed | it returned | key, content |
@@ -15,6 +16,7 @@
 | aaa.context.summary | a summary was written | key, record, tokens_spent, cost |
 | aaa.context.rejected | one was not used | key, rejected, digests, tokens_spent, cost |
 | aaa.context.edited | the edits of the prompt changed | key, removed, added |
+| aaa.context.learned | a window showed to be smaller | key, model, window_tokens, kind |
 | aaa.run.waiting | the run waits | key, name, wake_at |
 | aaa.run.received | somebody sent it something | name, data |
 | aaa.run.cancel_requested | somebody wants it ended | |

@@ -35,9 +35,15 @@ class RunHandle:
         assert outcome is not None, "events() ends after aaa.run.completed"
         return outcome
 
-    def events(self, after: int = 0) -> AsyncIterator[Event]:
-        """The run's events after `after`, those to come included; ends with the run."""
-        return self._program.store.subscribe(self.run_id, after)
+    def events(self, after: int = 0, *, live: bool = False) -> AsyncIterator[Event]:
+        """The run's events after `after`, those to come included; ends with the run.
+
+        With `live=True` pieces of a reply come as the model writes it, if the run is driven in this process and the
+        client can stream: events `aaa.llm.delta` with `seq` 0 and data {key, kind, index, text}, kind "text",
+        "thinking" or "arguments" (of call `index`). They are in no log, which holds the whole reply.
+        """
+        recorded = self._program.store.subscribe(self.run_id, after)
+        return self._program.watching.watch(self.run_id, recorded) if live else recorded
 
     async def cancel(self) -> None:
         """End the run: recorded first, then what is under way is stopped. A run that has ended stays as it is."""

@@ -10,6 +10,7 @@ from aaa.runtime.budget import Budget
 from aaa.runtime.events import Event
 from aaa.runtime.log import Redact, RunLog
 from aaa.runtime.store import EventStore
+from aaa.runtime.watching import Watching
 
 __all__ = ["Algorithm", "Program", "config_of", "name_of", "require_same_run", "version_of"]
 
@@ -57,6 +58,7 @@ class Program:
     on_event: Callable[[Event], None] | None = None
     started: dict[str, Algorithm] = field(default_factory=dict[str, Algorithm])
     live: dict[str, RunLog] = field(default_factory=dict[str, RunLog])
+    watching: Watching = field(default_factory=Watching)
 
     def algorithm(self, started: Event) -> Algorithm:
         """The algorithm of a run: the very one it was started with here, else the one of its name.

@@ -8,6 +8,7 @@ from msgspec import convert
 from aaa.context import Edit, Transcript
 from aaa.context.edits import render
 from aaa.context.ledger import after
+from aaa.context.validity import made_valid
 from aaa.messages import Message
 from aaa.runtime.conversations import conversation_at, names_of
 from aaa.runtime.events import Event
@@ -27,7 +28,19 @@ def prompt_at(events: Sequence[Event], call: int) -> list[Message]:
     key = requests[call - 1][0]
     transcript = Transcript(conversation_at(key, dict(requests)), count=lambda _: 0)
     edits = _edits_at(events, key, names_of(requests))
-    return [item.message for item in render(transcript, convert(edits, list[Edit]))]
+    items = render(transcript, convert(edits, list[Edit]))
+    return made_valid(items, transcript, *_provider_of(events, key))[0]
+
+
+def _provider_of(events: Sequence[Event], key: str) -> tuple[str | None, str | None]:
+    """Whose rules the prompt of a call was changed for, and for which model; None if it was valid as it was."""
+    provider = model = None
+    for event in events:
+        if event.data.get("key") == key:
+            if event.type == "aaa.llm.requested":
+                model = event.data["model"]
+            provider = event.data.get("provider", provider)
+    return provider, model
 
 
 def _edits_at(events: Sequence[Event], key: str, names: dict[str, tuple[str, str]]) -> list[Any]:

@@ -109,6 +109,7 @@ class Run:
         done = self._replayed(handler, context)
         if done is not None:
             return usable(context, done)
+        context.watching = self.program.watching
         asked = {"conv": placed.conv, "model": request.model, "params": request.params}
         return await perform(self.log, "aaa.llm", context, asked, partial(self._reply, handler, request))
 

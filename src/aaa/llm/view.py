@@ -1,0 +1,139 @@
+"""What a handler knows of one conversation of one run: a fold of the log, so that a resumed run sends the same bytes.
+
+recorded calls ── fold ──▶ plain data ── settle, when the next call is made ──▶ fitter
+"""
+
+import logging
+from collections.abc import Mapping
+from typing import Any
+
+import msgspec
+
+from aaa.context import ContextPolicy, Prepared, PromptFitter, SummaryRecord
+from aaa.context.anchor import Anchor
+from aaa.context.edits import Edit
+from aaa.context.ledger import after, difference
+from aaa.errors import ContextOverflowError
+from aaa.messages import Effects, LLMResponse, Message, Usage
+from aaa.wire.overflow import ContextOverflow
+from aaa.wire.truncation import NOTHING_SEEN, Seen, seen, silent_truncation
+
+__all__ = ["ConversationView"]
+
+_log = logging.getLogger("aaa.llm")
+
+_NOTHING: dict[str, Any] = {}
+_Reported = tuple[dict[str, Any], int]  # what was sent, as the log has it, and the tokens reported for it
+
+
+class ConversationView:
+    """The fitter of one conversation, and the edits as the log has them."""
+
+    def __init__(self, policy: ContextPolicy, parent: "ConversationView | None" = None) -> None:
+        if parent is not None:
+            parent.settle()
+        self.fitter = PromptFitter(policy, parent.fitter.state if parent else None)
+        self._edits: list[Any] = list(parent._edits) if parent else []
+        self._sent: dict[str, Any] | None = None
+        self._anchor: _Reported | Anchor | None = self.fitter.state.anchor
+        self._is_settled = True
+        self._seen: Seen = parent._seen if parent else NOTHING_SEEN
+        self._seen_of: tuple[str | None, int] | None = parent._seen_of if parent else None
+        self._is_cut = False
+
+    def described(self, effects: Effects, prompt: Prepared[Message]) -> dict[str, Any]:
+        """What reproduces the prompt; edits are noted as the difference to those of the call before."""
+        assert prompt.plan is not None
+        removed, added = difference(self._edits, prompt.plan.edits)
+        if added or removed:
+            effects.note("aaa.context.edited", {"removed": removed, "added": added})
+        self._edits = list(prompt.plan.edits)
+        data: dict[str, Any] = {"sent": self.fitter.sent, "tokens": prompt.plan.tokens_after}
+        if prompt.plan.repairs:
+            data["provider"] = prompt.plan.provider
+        return data | ({"context": prompt.report} if prompt.report else {})
+
+    def learn(self, effects: Effects, overflow: ContextOverflowError, model: str | None) -> None:
+        """Take the window that a refusal tells of, and note it."""
+        if overflow.limit and overflow.kind == "tokens" and self.fitter.learn_window(model, overflow.limit):
+            _note_learned(effects, model, overflow.limit, overflow.kind)
+
+    def cut_in(self, effects: Effects, response: LLMResponse, *, is_cached_told: bool) -> ContextOverflow | None:
+        """The silent cut of the prompt that a reply's usage gives away; noted, warned of, and learned from."""
+        assert self.fitter.sent is not None
+        model, estimate = self.fitter.sent.model, self.fitter.sent.raw  # raw: calibration moves, and is no growth
+        before = self._seen_for(model, self.fitter.sent.tools_raw)
+        cut = silent_truncation(
+            estimate,
+            response.usage,
+            cached_reported=is_cached_told,
+            finish_reason=response.finish_reason,
+            before=before,
+        )
+        self._seen = seen(before, estimate, response.usage, is_cut=cut is not None)
+        if cut is not None and cut.limit:
+            _log.warning("a prompt of about %d tokens was cut silently: the server read %d", estimate, cut.limit)
+            self.fitter.learn_window(model, cut.limit)
+            _note_learned(effects, model, cut.limit, "silent")
+        return cut
+
+    def fold(self, events: list[tuple[str, dict[str, Any]]]) -> None:
+        """Take in the events of one recorded call."""
+        if self._is_settled:
+            self._is_settled, self._sent, self._anchor = False, None, self.fitter.state.anchor
+        self._is_cut = False
+        for type_, data in events:
+            match type_:
+                case "aaa.llm.completed" | "aaa.llm.failed":
+                    if data.get("sent"):
+                        self._sent, self._anchor = data["sent"], self._anchor_after(data)
+                case "aaa.context.edited":
+                    self._edits = after(self._edits, data["removed"], data["added"])
+                case "aaa.context.summary":
+                    self.fitter.book.add(msgspec.convert(data["record"], SummaryRecord))
+                case "aaa.context.rejected":
+                    self.fitter.book.keep((), None, data.get("digests", ()))
+                case "aaa.context.learned":
+                    self.fitter.learn_window(data["model"], data["window_tokens"])
+                    self._is_cut = self._is_cut or data["kind"] == "silent"
+                case _:
+                    pass
+
+    def settle(self) -> None:
+        """Be as the recorded calls left things."""
+        if self._is_settled:
+            return
+        self._is_settled = True
+        self._edits = msgspec.convert(self._edits, list[Edit])
+        sent = msgspec.convert(self._sent, Anchor) if self._sent else self.fitter.sent
+        self.fitter.replay(self._edits, sent, self._as_anchor(self._anchor))
+
+    def _anchor_after(self, data: dict[str, Any]) -> "_Reported | Anchor | None":
+        """The anchor after a recorded call; the calibration learns on the way."""
+        usage: Mapping[str, Any] = data.get("usage") or _NOTHING
+        sent: dict[str, Any] = data["sent"]
+        reported: int = usage.get("prompt_tokens", 0)
+        before = self._seen_for(sent["model"], sent["tools_raw"])
+        self._seen = seen(before, sent["raw"], Usage(prompt_tokens=reported), is_cut=self._is_cut)
+        if reported > 0 and not self._is_cut:
+            self.fitter.observe(sent["model"], sent["raw"], reported)
+            if sent["length"]:
+                return sent, reported
+        applied: list[str] = (data.get("context") or _NOTHING).get("applied", [])
+        return None if any(name != "stored_summary" for name in applied) else self._anchor
+
+    def _seen_for(self, model: str | None, tools_raw: int) -> Seen:
+        """What the calls showed so far; nothing of those to another model or with other tools."""
+        if self._seen_of != (model, tools_raw):
+            self._seen_of, self._seen = (model, tools_raw), NOTHING_SEEN
+        return self._seen
+
+    def _as_anchor(self, anchor: "_Reported | Anchor | None") -> Anchor | None:
+        if not isinstance(anchor, tuple):
+            return anchor
+        sent, reported = anchor
+        return msgspec.convert(sent | {"reported": self.fitter.believed(sent["raw"], reported)}, Anchor)
+
+
+def _note_learned(effects: Effects, model: str | None, window_tokens: int, kind: str) -> None:
+    effects.note("aaa.context.learned", {"model": model, "window_tokens": window_tokens, "kind": kind})
