@@ -77,6 +77,21 @@ def test_where_results_come_first_in_the_turn_anyway_nothing_is_moved():
     assert rules_for("openai").repair(messages)[0] != messages
 
 
+def test_calls_of_one_turn_may_be_in_several_messages():
+    messages = [USER, call("a"), call("b"), result("a"), result("b"), Message("assistant", "x"), USER]
+    assert rules_for("anthropic").repair(messages) == (messages, [])
+
+
+def test_replies_that_were_sent_one_by_one_stay_apart():
+    lost = [USER, call("a"), call("b"), result("b"), USER]
+    assert rules_for("anthropic").repair(lost)[0] == [USER, call("a"), stand_in("a"), call("b"), result("b"), USER]
+    late = [USER, call("a"), call("b"), call("c"), result("b"), result("c"), Message("assistant", "x"), result("a")]
+    roles = [message.tool_call_id for message in rules_for("anthropic", "claude-haiku-4-5").repair(late)[0]]
+    assert roles == [None, None, "a", None, "b", None, "c", None]
+    replied = [USER, call("a"), Message("assistant", "x"), USER, result("a")]
+    assert rules_for("anthropic").repair(replied)[0] == [USER, call("a"), result("a"), Message("assistant", "x"), USER]
+
+
 def test_a_result_that_was_read_behind_text_is_moved_all_the_same():
     use = {"type": "tool_use", "id": "a", "name": "read", "input": {}}
     answer = [{"type": "text", "text": "here"}, {"type": "tool_result", "tool_use_id": "a", "content": "r"}]

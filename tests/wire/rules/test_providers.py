@@ -26,7 +26,7 @@ def test_the_spelling_of_a_provider_does_not_matter(name):
 
 
 def test_servers_that_speak_openais_format_have_its_rules_but_for_the_length_of_ids():
-    assert rules_for("azure").rules[:-2] == rules_for("openai").rules[:-2]
+    assert rules_for("azure").rules == rules_for("openai").rules
     assert rules_for("groq").rules == rules_for("together").rules
     assert {rule.name for rule in rules_for("openai").rules} - {"limit"} < {
         rule.name for rule in rules_for("groq").rules
@@ -108,3 +108,11 @@ def test_which_generation_of_gemini_signs_calls(model, signs):
 )
 def test_which_models_of_mistral_take_words_or_calls(model, splits):
     assert splits_calls(model) == splits
+
+
+@pytest.mark.parametrize(
+    ("model", "is_it"),
+    [("mistralai/Ministral-8B", True), ("devstral-medium-latest", True), ("Magistral-Small", True), ("qwen3", False)],
+)
+def test_models_of_mistrals_bring_one_of_its_rules_along(model, is_it):
+    assert ("bridging" in {rule.name for rule in rules_for("vllm", model).rules}) == is_it

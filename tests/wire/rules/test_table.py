@@ -63,7 +63,6 @@ LINES = (
     Line("bridging user_after_result", [USER, CALL, RESULT, USER], "uctau"),
     Line("alternation same_role_again", [USER, USER, ASSISTANT, ASSISTANT, USER], "uau"),
     Line("ending ended_by_assistant", [USER, ASSISTANT], "uau"),
-    Line("ending ended_by_system", [USER, SYSTEM], "usu"),
     Line("ending prefix_before_end", [USER, Message("assistant", "a", extra='{"prefix":true}'), USER], "uau"),
     Line("one_prefill second_prefill", [USER, ASSISTANT, ASSISTANT], "ua"),
     Line("thinking unsigned_thinking", [USER, Message("assistant", (UNSIGNED, TextPart("a"))), USER], "uau"),
@@ -78,7 +77,8 @@ LINES = (
 BY_USER = ("anthropic", "anthropic-vertex", "bedrock", "gemini", "google", "perplexity", "strict-template", "vertex")
 HAS_IT: dict[str, tuple[str, ...]] = {
     "opening begun_by_assistant": BY_USER,
-    "ending ended_by_system": ("mistral",),
+    "no_content empty_list": tuple(name for name in PROVIDERS if name != "mistral"),
+    "empty empty_text": ("anthropic", "anthropic-vertex", "bedrock"),
     "ending prefix_before_end": ("deepseek", "mistral"),
 }
 """The providers at which a problem of a rule that others have too is one."""
@@ -157,6 +157,12 @@ BY_MODEL = (
     (rules_for("anthropic"), "call_ids invalid_id", [USER, call("a~2"), result("a~2")], "uct"),
     (rules_for("bedrock"), "call_ids invalid_id", [USER, call("a.2"), result("a.2")], "uct"),
     (rules_for("bedrock"), "empty empty_result", [USER, CALL, result("a12345678", "")], "uct"),
+    (
+        rules_for("vllm", "mistralai/Devstral-Small-2507"),
+        "bridging user_after_result",
+        [USER, CALL, RESULT, USER],
+        "uctau",
+    ),
     (rules_for("cohere"), "tool_names invalid_name", [USER, call("a", name="1read"), result("a")], "uct"),
     (rules_for("vllm"), "arguments invalid_arguments", [USER, call("a", arguments=""), result("a")], "uct"),
     (rules_for("llama-server"), "one_prefill second_prefill", [USER, *[ASSISTANT] * 3], "ua"),

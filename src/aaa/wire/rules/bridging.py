@@ -2,9 +2,9 @@
 
     assistant(a)  tool(a)  user    ──▶    assistant(a)  tool(a)  assistant "(results received)"  user
 
-Sources: "Unexpected role 'user' after role 'tool'" (Mistral, seen until August 2026; the newest mistral-common allows
-it); "Conversation blocks and tool result blocks cannot be provided in the same turn" (Bedrock, models other than
-Claude).
+Sources: "Unexpected role 'user' after role 'tool'" (models of Mistral's on many servers, until August 2026; the
+newest mistral-common allows it); "Conversation blocks and tool result blocks cannot be provided in the same turn"
+(Bedrock, models other than Claude).
 """
 
 from collections.abc import Sequence

@@ -15,7 +15,7 @@ from aaa.wire.rules.call_ids import CallIds
 from aaa.wire.rules.empty import Empty
 from aaa.wire.rules.ending import Ending
 from aaa.wire.rules.limits import call_count, tool_count
-from aaa.wire.rules.models import splits_calls
+from aaa.wire.rules.models import is_mistral, splits_calls
 from aaa.wire.rules.no_content import NoContent
 from aaa.wire.rules.opening import Opening
 from aaa.wire.rules.pairing import Pairing
@@ -50,12 +50,12 @@ _SILENT_MOONSHOTS = re.compile(r"moonshot-v1|kimi-k2-(?!thinking)|kimi-latest")
 def openai(asked: Asked) -> Listed:
     """OpenAI itself."""
     limits = (tool_count(128, asked.tools), call_count(128))
-    return (*_chat(asked, IDS_UP_TO_40), Opening(by_user=False), *limits)
+    return (*_chat(asked, IDS_UP_TO_40), *limits)
 
 
 def compatible(asked: Asked) -> Listed:
     """Servers that make ids of any length themselves, and know no developer."""
-    return (SystemRole(), *_chat(asked, IDS_AT_ALL), Opening(by_user=False))
+    return (SystemRole(), *_chat(asked, IDS_AT_ALL))
 
 
 def vllm(asked: Asked) -> Listed:
@@ -84,13 +84,13 @@ def mistral(asked: Asked) -> Listed:
         Pairing(),
         IDS_OF_MISTRAL,
         ResultMedia(all_formats=True),
-        Empty("", _ASSISTANT, takes_spaces=True),
-        NoContent(),
+        Empty("", _ASSISTANT, takes_spaces=True, takes_texts=True),
+        NoContent(takes_empty_lists=True),
         *((SplitCalls(),) if splits_calls(asked.model) else ()),
         SystemPlace("behind_user"),
         Opening(by_user=False),
         Bridging(),
-        Ending(takes_prefix=True, takes_system=False),
+        Ending(takes_prefix=True),
     )
 
 
@@ -103,7 +103,7 @@ def cohere(asked: Asked) -> Listed:
         Pairing(),
         IDS_AT_ALL,
         ResultMedia(),
-        Empty("", _ASSISTANT, takes_spaces=True),
+        Empty("", _ASSISTANT, takes_spaces=True, takes_texts=True),
         NoContent(),
         Opening(by_user=False),
     )
@@ -125,7 +125,11 @@ def llama_server(asked: Asked) -> Listed:
 
 
 def _chat(asked: Asked, ids: CallIds) -> Listed:
-    return (ToolNames(NAMES_UP_TO_64, asked.tools), Pairing(), ids, ResultMedia(), NoContent())
+    """What all have in common. Models of Mistral's bring one of its rules along, wherever they run."""
+    is_strict = is_mistral(asked.model)
+    names = ToolNames(NAMES_UP_TO_64, asked.tools)
+    bridging = (Bridging(),) if is_strict else ()
+    return (names, Pairing(), ids, ResultMedia(all_formats=is_strict), NoContent(), Opening(by_user=False), *bridging)
 
 
 def _alternating(asked: Asked) -> Listed:

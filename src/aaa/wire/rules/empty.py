@@ -31,12 +31,16 @@ _ALL = frozenset(("system", "developer", "user", "assistant", "tool"))
 
 @dataclass(frozen=True)
 class Empty(Rule):
-    """Messages of `roles` say something in `format` (None: in any); `result` is what a silent result says."""
+    """Messages of `roles` say something in `format` (None: in any); `result` is what a silent result says.
+
+    Where a provider `takes_texts` that are empty beside others, those stay.
+    """
 
     name: ClassVar[str] = "empty"
     format: str | None
     roles: frozenset[str] = _ALL
     takes_spaces: bool = False
+    takes_texts: bool = False
     result: str = ""
 
     def violations(self, messages: Sequence[Message]) -> list[Violation]:
@@ -83,6 +87,8 @@ class Empty(Rule):
     def _has_empty_text(self, message: Message) -> bool:
         match message.content:
             case None | "":
+                return False
+            case _ if self.takes_texts:
                 return False
             case str(text):
                 return self._is_blank(text)

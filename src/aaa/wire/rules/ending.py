@@ -26,12 +26,11 @@ __all__ = ["Ending"]
 
 @dataclass(frozen=True)
 class Ending(Rule):
-    """The last message is not the assistant's, unless it `takes_prefix` and says `"prefix": true`, which no other may
-    say then; nor an instruction, unless the provider `takes_system` there."""
+    """The last message is not the assistant's. A provider that `takes_prefix` takes one with `"prefix": true`, there
+    alone."""
 
     name: ClassVar[str] = "ending"
     takes_prefix: bool = False
-    takes_system: bool = True
 
     def violations(self, messages: Sequence[Message]) -> list[Violation]:
         """Prefixes before the end, and an end that is not the user's."""
@@ -53,9 +52,8 @@ class Ending(Rule):
             draft.entries.append(Entry(source, Message("user", CONTINUE, kind="marker")))
 
     def _problem(self, message: Message) -> str | None:
-        if message.role == "assistant":
-            return None if self._is_prefix(message) else "ended_by_assistant"
-        return "ended_by_system" if message.is_system and not self.takes_system else None
+        is_half = message.role == "assistant" and not self._is_prefix(message)
+        return "ended_by_assistant" if is_half else None
 
     def _is_prefix(self, message: Message) -> bool:
         if not self.takes_prefix or message.role != "assistant" or '"prefix"' not in message.extra:

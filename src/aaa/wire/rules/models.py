@@ -10,6 +10,7 @@ __all__ = [
     "Claude",
     "claude_of",
     "is_claude",
+    "is_mistral",
     "signs_calls",
     "splits_calls",
     "takes_prefill",
@@ -20,6 +21,7 @@ __all__ = [
 _FAMILY_FIRST = re.compile(r"claude-(?P<family>[a-z]+)-(?P<major>\d{1,2})(?:[-.](?P<minor>\d{1,2}))?(?!\d)")
 _NUMBER_FIRST = re.compile(r"claude-(?P<major>\d{1,2})(?:[-.](?P<minor>\d{1,2}))?-(?P<family>[a-z]+)")
 _GEMINI = re.compile(r"gemini-(\d+)")
+_MISTRAL = re.compile(r"mi[sx]tral|ministral|pixtral|codestral|devstral|magistral|voxtral|mathstral")
 _MISTRAL_BEFORE_V5 = re.compile(r"open-mi[sx]tral|(?:mistral|codestral|mathstral|pixtral)\b.*-2(?:3\d\d|40\d|410)\b")
 
 
@@ -74,6 +76,11 @@ def signs_calls(model: str | None) -> bool:
     name = (model or "").lower()
     found = _GEMINI.search(name)
     return int(found[1]) >= 3 if found else "gemma" not in name
+
+
+def is_mistral(model: str | None) -> bool:
+    """Whether this is a model of Mistral's, wherever it runs."""
+    return bool(_MISTRAL.search((model or "").lower()))
 
 
 def splits_calls(model: str | None) -> bool:

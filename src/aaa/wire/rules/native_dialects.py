@@ -42,6 +42,7 @@ __all__ = ["anthropic", "bedrock", "claude_on_vertex", "gemini", "ollama", "resp
 Listed = tuple[Rule, ...]
 
 _MB = 1024 * 1024
+_SAID = frozenset(("user", "assistant", "tool"))  # Gemini takes an instruction of nothing
 _CONTINUES = ("previous_response_id", "conversation")
 
 
@@ -80,7 +81,7 @@ def gemini(asked: Asked) -> Listed:
         Pairing(in_turn=True),
         IDS_AT_ALL,
         ResultNames(),
-        Empty("gemini", takes_spaces=True),
+        Empty("gemini", _SAID, takes_spaces=True, takes_texts=True),
         SystemPlace(),
         Opening(by_user=True),
         *((CallSignatures(),) if signs_calls(asked.model) else ()),

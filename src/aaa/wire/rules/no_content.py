@@ -20,21 +20,21 @@ __all__ = ["NoContent"]
 
 @dataclass(frozen=True)
 class NoContent(Rule):
-    """Every message has content, except one that calls tools."""
+    """Every message has content, except one that calls tools; an empty list is none, unless the provider takes it."""
 
     name: ClassVar[str] = "no_content"
+    takes_empty_lists: bool = False
 
     def violations(self, messages: Sequence[Message]) -> list[Violation]:
         """Messages whose content is null or an empty list."""
-        return flagged(self.name, messages, _problem)
+        return flagged(self.name, messages, self._problem)
 
     def mend(self, draft: Draft) -> None:
         """Give them an empty text."""
-        draft.fix(self.name, _problem, lambda message: with_text(message, ""))
+        draft.fix(self.name, self._problem, lambda message: with_text(message, ""))
 
-
-def _problem(message: Message) -> str | None:
-    if message.content == ():
-        return "empty_list"
-    may_be_null = message.role == "assistant" and (message.tool_calls or says_more(message))
-    return "null_content" if message.content is None and not may_be_null else None
+    def _problem(self, message: Message) -> str | None:
+        if message.content == ():
+            return None if self.takes_empty_lists else "empty_list"
+        may_be_null = message.role == "assistant" and (message.tool_calls or says_more(message))
+        return "null_content" if message.content is None and not may_be_null else None

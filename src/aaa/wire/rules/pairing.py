@@ -23,10 +23,10 @@ from typing import ClassVar
 import msgspec
 
 from aaa.messages import Message, OpaquePart
-from aaa.wire.lossless import native
 from aaa.wire.rules.answers import Answers, answers
 from aaa.wire.rules.draft import Draft, Entry
 from aaa.wire.rules.report import Violation
+from aaa.wire.rules.result_places import displaced, unanswered
 from aaa.wire.rules.rule import Rule, cuts_of
 from aaa.wire.rules.stand_ins import MISSING_RESULT
 
@@ -35,8 +35,8 @@ __all__ = ["Pairing"]
 
 @dataclass(frozen=True)
 class Pairing(Rule):
-    """Results stand right behind their call; with `in_turn` anywhere before the assistant speaks again, because the
-    format puts them first in the user's turn when it is written. Of several results to one call the first is kept.
+    """Results stand right behind their call; with `in_turn` anywhere in the user's turn that follows the assistant's,
+    because the format makes one turn of neighbours and puts results first in it. The first of several is kept.
 
     A request that `may_continue` what the provider keeps (`previous_response_id`) has results whose calls are there.
     """
@@ -48,8 +48,8 @@ class Pairing(Rule):
     def violations(self, messages: Sequence[Message]) -> list[Violation]:
         """Results that are lost, elsewhere, said twice, or without their call."""
         found = self._answers(messages)
-        problems = [(index, "missing_result") for index, _ in _unanswered(messages, found)]
-        problems += [(index, "displaced_result") for index in self._displaced(messages, found)]
+        problems = [(index, "missing_result") for index, _ in unanswered(messages, found)]
+        problems += [(index, "displaced_result") for index in displaced(messages, found, in_turn=self.in_turn)]
         problems += [(index, "repeated_result") for index in found.repeated]
         problems += [(index, "orphan_result") for index in found.orphans]
         return [Violation(self.name, problem, index) for index, problem in sorted(problems)]
@@ -68,9 +68,9 @@ class Pairing(Rule):
         messages = draft.messages
         found = self._answers(messages)
         moves = _Moves(draft, messages)
-        for result, call in self._displaced(messages, found).items():
+        for result, call in displaced(messages, found, in_turn=self.in_turn).items():
             moves.late[call].append(result)
-        for call, place in _unanswered(messages, found):
+        for call, place in unanswered(messages, found):
             moves.lost[call].append(place)
         draft.entries = moves.made(found)
 
@@ -78,16 +78,6 @@ class Pairing(Rule):
         found = answers(messages)
         is_all = not self.may_continue and not (found.orphans and any(map(_points_elsewhere, messages)))
         return found if is_all else msgspec.structs.replace(found, orphans=frozenset())
-
-    def _displaced(self, messages: Sequence[Message], found: Answers) -> dict[int, int]:
-        """The results that do not stand where they must, with the message of their call, in order."""
-        runs, turns = _run_ends(messages), _turn_ends(messages) if self.in_turn else []
-        displaced: dict[int, int] = {}
-        for (call, _), result in sorted(found.results.items(), key=lambda item: item[1]):
-            may_move = self.in_turn and "stays" not in native(messages[result].extra, "anthropic")
-            if result >= (turns if may_move else runs)[call + 1]:
-                displaced[result] = call
-        return displaced
 
 
 @dataclass
@@ -139,25 +129,3 @@ def _points_elsewhere(message: Message) -> bool:
     """Whether the message stands for an item that OpenAI keeps, which may be a call."""
     parts = message.content if isinstance(message.content, tuple) else ()
     return any(isinstance(part, OpaquePart) and part.type == "item_reference" for part in parts)
-
-
-def _unanswered(messages: Sequence[Message], found: Answers) -> list[tuple[int, int]]:
-    calls = ((index, place) for index, message in enumerate(messages) for place in range(len(message.tool_calls)))
-    return [call for call in calls if call not in found.results]
-
-
-def _run_ends(messages: Sequence[Message]) -> list[int]:
-    """For each index, the first at or behind it that is no result."""
-    return _next([message.role != "tool" for message in messages])
-
-
-def _turn_ends(messages: Sequence[Message]) -> list[int]:
-    """For each index, the first at or behind it that is the assistant's."""
-    return _next([message.role == "assistant" for message in messages])
-
-
-def _next(is_end: Sequence[bool]) -> list[int]:
-    ends = [len(is_end)]
-    for index in reversed(range(len(is_end))):
-        ends.append(index if is_end[index] else ends[-1])
-    return ends[::-1]

@@ -54,9 +54,7 @@ class SystemPlace(Rule):
             case "behind_user":  # or behind another instruction, which stands behind the user or is made the user's
                 return messages[index - 1].role == "user" or messages[index - 1].is_system
             case "before_assistant":
-                return not _others(messages[index]) and (
-                    index + 1 == len(messages) or messages[index + 1].role == "assistant"
-                )
+                return index + 1 == len(messages) or messages[index + 1].role == "assistant"
 
 
 def _as_user(message: Message) -> Message:

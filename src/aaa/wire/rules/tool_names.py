@@ -35,7 +35,10 @@ class ToolNames(Rule):
 
     def violations(self, messages: Sequence[Message]) -> list[Violation]:
         """Tools, then messages, that name a tool as the provider does not allow."""
-        bad = [place for place, tool in enumerate(self.tools) if not self.pattern.fullmatch(tool.name)]
+        ours = (
+            (place, tool) for place, tool in enumerate(self.tools) if '"type"' not in tool.extra
+        )  # not the provider's
+        bad = [place for place, tool in ours if not self.pattern.fullmatch(tool.name)]
         specs = [Violation(self.name, "invalid_tool", detail=f"tool {place}", is_repairable=False) for place in bad]
         return specs + flagged(self.name, messages, self._problem)
 

@@ -22,7 +22,8 @@ def is_blank(text: str, *, takes_spaces: bool) -> bool:
 def is_said(part: Part, role: str, *, format: str | None, takes_spaces: bool) -> bool:
     """Whether a part of a message is more than nothing in `format`; None stands for one that says every part."""
     if not isinstance(part, OpaquePart):
-        return not is_blank(part.text, takes_spaces=takes_spaces)
+        is_noted = format == "gemini" and "aaa:gemini" in part.extra  # an empty text may carry a signature
+        return is_noted or not is_blank(part.text, takes_spaces=takes_spaces)
     if format is None or part.format == format:
         return True
     match _portable(part):
