@@ -39,20 +39,6 @@ class CallSignatures(Rule):
         """Messages whose first call has none."""
         return [Violation(self.name, "missing_signature", index) for index in _unsigned(messages)]
 
-    def safe_cuts(self, messages: Sequence[Message]) -> set[int]:
-        """Not inside a step, if what is left of it begins with a call that has no signature."""
-        known = set(_unsigned(messages))
-        unsafe: set[int] = set()
-        following: int | None = None  # the next message of the row that calls
-        for index in reversed(range(_start_of_turn(messages) + 1, len(messages))):
-            message = messages[index]
-            following = None if message.role != "assistant" else index if message.tool_calls else following
-            if following is None or following in known or messages[index - 1].role != "assistant":
-                continue
-            if not _is_signed(messages[following].tool_calls[0]):
-                unsafe.add(index)
-        return super().safe_cuts(messages) - unsafe
-
     def mend(self, draft: Draft) -> None:
         """Add the dummy."""
         for index in _unsigned(draft.messages):
@@ -62,21 +48,11 @@ class CallSignatures(Rule):
             draft.entries[index] = Entry(source, replace(message, tool_calls=(_with_dummy(first), *others)))
 
 
-def _start_of_turn(messages: Sequence[Message]) -> int:
-    return next((index for index in reversed(range(len(messages))) if messages[index].role == "user"), -1) + 1
-
-
 def _unsigned(messages: Sequence[Message]) -> list[int]:
-    found: list[int] = []
-    is_in_step = False
-    for index in range(_start_of_turn(messages), len(messages)):
-        message = messages[index]
-        if message.role != "assistant":
-            is_in_step = False
-        elif message.tool_calls and not is_in_step:
-            is_in_step = True
-            found += [] if _is_signed(message.tool_calls[0]) else [index]
-    return found
+    """Messages whose calls begin a step: those of each, since the format puts its results right behind it."""
+    start = next((index for index in reversed(range(len(messages))) if messages[index].role == "user"), -1) + 1
+    calling = (index for index in range(start, len(messages)) if messages[index].tool_calls)
+    return [index for index in calling if not _is_signed(messages[index].tool_calls[0])]
 
 
 def _is_signed(call: ToolCall) -> bool:
