@@ -13,8 +13,8 @@ from msgspec.structs import replace
 
 from aaa.errors import BrokenReplyError, WireError
 from aaa.messages import Delta, LLMRequest, Message, OpaquePart, TextPart, ToolCall, ToolSpec, digest, with_text
-from aaa.wire import anthropic_notes
 from aaa.wire.anthropic import ReplyStream, request_from_body, request_to_body, response_from_body
+from aaa.wire.anthropic import notes as anthropic_notes
 from aaa.wire.openai_chat import message_to_dict, tool_from_dict
 from tests.strategies import conversations, json_values, tool_specs
 

@@ -8,7 +8,8 @@ import pytest
 from aaa.errors import WireError
 from aaa.messages import LLMRequest, Message, OpaquePart, TextPart, ToolCall
 from aaa.messages.message import with_text
-from aaa.wire import gemini_parts, openai_chat
+from aaa.wire import openai_chat
+from aaa.wire.gemini import parts as gemini_parts
 from aaa.wire.gemini import request_from_body, request_to_body
 
 USER = {"role": "user", "parts": [{"text": "go"}]}

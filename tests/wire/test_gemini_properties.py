@@ -11,7 +11,7 @@ from aaa.messages import LLMRequest, LLMResponse, Message, TextPart, ToolCall
 from aaa.messages.digest import digest
 from aaa.messages.message import with_text
 from aaa.wire.gemini import ReplyStream, request_from_body, request_to_body, response_from_body
-from aaa.wire.gemini_names import snake
+from aaa.wire.gemini.names import snake
 from tests.strategies import ODD_TEXTS, conversations, json_values, tool_specs
 
 NAMES = ("read", "run", "a")

@@ -7,9 +7,15 @@ import pytest
 
 from aaa.errors import BrokenReplyError, WireError
 from aaa.messages import LLMRequest, Message, OpaquePart, TextPart, ToolCall, ToolSpec, Usage
-from aaa.wire import openai_chat_notes
-from aaa.wire.openai_chat import message_from_dict, message_to_dict
-from aaa.wire.openai_chat_api import error_in, request_from_body, request_to_body, response_from_body
+from aaa.wire.openai_chat import (
+    error_in,
+    message_from_dict,
+    message_to_dict,
+    request_from_body,
+    request_to_body,
+    response_from_body,
+)
+from aaa.wire.openai_chat import notes as openai_chat_notes
 
 TOOL = {"type": "function", "function": {"name": "read", "description": "Read.", "parameters": {"type": "object"}}}
 BODY = {

@@ -9,8 +9,13 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from aaa.messages import LLMRequest, Message, OpaquePart, TextPart, digest, pair
-from aaa.wire.openai_chat import message_from_dict, messages_from_dicts
-from aaa.wire.openai_chat_api import request_from_body, request_to_body, response_from_body
+from aaa.wire.openai_chat import (
+    message_from_dict,
+    messages_from_dicts,
+    request_from_body,
+    request_to_body,
+    response_from_body,
+)
 from aaa.wire.openai_responses import items_from_messages
 from tests.strategies import conversations, json_values, message_dicts, tool_dicts
 

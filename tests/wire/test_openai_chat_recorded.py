@@ -11,8 +11,14 @@ from typing import Any
 import pytest
 
 from aaa.errors import BrokenReplyError
-from aaa.wire.openai_chat import message_to_dict
-from aaa.wire.openai_chat_api import ReplyStream, error_in, request_from_body, request_to_body, response_from_body
+from aaa.wire.openai_chat import (
+    ReplyStream,
+    error_in,
+    message_to_dict,
+    request_from_body,
+    request_to_body,
+    response_from_body,
+)
 from tests.shared import data_folder
 
 # Not in one of OpenAI's formats, by the `api` of the exchange or, where it names none, by the provider.

@@ -9,8 +9,7 @@ from hypothesis import strategies as st
 
 from aaa.errors import BrokenReplyError, WireError
 from aaa.messages import Delta, ToolCall, Usage
-from aaa.wire.openai_chat import message_to_dict
-from aaa.wire.openai_chat_api import ReplyStream
+from aaa.wire.openai_chat import ReplyStream, message_to_dict
 from tests.strategies import ODD_TEXTS
 
 

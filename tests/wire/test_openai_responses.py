@@ -8,8 +8,9 @@ from msgspec.structs import replace
 
 from aaa.errors import BrokenReplyError, WireError
 from aaa.messages import LLMRequest, Message, OpaquePart, TextPart, ToolCall, ToolSpec, Usage, pair, with_text
-from aaa.wire import openai_chat_api, openai_chat_notes
+from aaa.wire import openai_chat
 from aaa.wire.openai_chat import message_from_dict, message_to_dict
+from aaa.wire.openai_chat import notes as openai_chat_notes
 from aaa.wire.openai_responses import (
     error_in,
     items_from_messages,
@@ -456,7 +457,7 @@ def test_a_tool_of_ours_is_written_in_the_format():
 
 
 def chat_tools(*tools):
-    return openai_chat_api.request_from_body({"messages": [{"role": "user", "content": "x"}], "tools": list(tools)})
+    return openai_chat.request_from_body({"messages": [{"role": "user", "content": "x"}], "tools": list(tools)})
 
 
 def test_tools_of_the_chat_format_keep_what_both_have():
@@ -475,7 +476,7 @@ def test_tools_of_this_format_are_written_in_the_chat_format_unless_the_provider
         {"type": "custom", "name": "sql", "format": {"type": "grammar", "syntax": "lark", "definition": "start: x"}},
         {"type": "web_search"},
     ]
-    body = openai_chat_api.request_to_body(request_from_body({"input": "x", "tools": tools}))
+    body = openai_chat.request_to_body(request_from_body({"input": "x", "tools": tools}))
     assert [(tool["type"], sorted(tool[tool["type"]])) for tool in body["tools"]] == [
         ("function", ["description", "name", "parameters"]),
         ("custom", ["format", "name"]),

@@ -16,7 +16,7 @@ from aaa.wire.openai_responses import (
     request_from_body,
     request_to_body,
 )
-from aaa.wire.openai_responses_items import reply_from_items
+from aaa.wire.openai_responses.items import reply_from_items
 from tests.strategies import ODD_TEXTS, conversations, json_values, message_dicts
 
 TEXTS = st.one_of(st.text(max_size=5), st.sampled_from(ODD_TEXTS))

@@ -3,7 +3,7 @@
 import pytest
 
 from aaa.messages import Message, OpaquePart, TextPart
-from aaa.wire.gemini_parts import call_to
+from aaa.wire.gemini.parts import call_to
 from aaa.wire.lossless import native
 from aaa.wire.rules import (
     BRIDGE,

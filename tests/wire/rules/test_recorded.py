@@ -12,7 +12,7 @@ import pytest
 
 from aaa.errors import WireError
 from aaa.messages import LLMRequest
-from aaa.wire import anthropic, gemini, ollama, openai_chat_api, openai_responses
+from aaa.wire import anthropic, gemini, ollama, openai_chat, openai_responses
 from aaa.wire.openai_chat import messages_from_dicts
 from aaa.wire.rules import PROVIDERS, rules_for
 from tests.shared import data_folder, sample_step, trajectories
@@ -24,8 +24,8 @@ FORMATS: dict[str, tuple[str | None, ModuleType]] = {
     "generate-stream": ("gemini", gemini),
     "api-chat": ("ollama", ollama),
     "responses": ("openai-responses", openai_responses),
-    "v2-chat": ("cohere", openai_chat_api),
-    "chat": (None, openai_chat_api),
+    "v2-chat": ("cohere", openai_chat),
+    "chat": (None, openai_chat),
 }
 MODEL_IN_URL = re.compile(r"models/([^/:]+)")
 
@@ -81,7 +81,7 @@ def test_what_was_answered_breaks_no_rule():
     assert count > 500
 
 
-@pytest.mark.parametrize("provider", ["openai", "anthropic", "mistral", "bedrock", "perplexity", "openai-responses"])
+@pytest.mark.parametrize("provider", ["openai", "anthropic", "mistral", "cohere", "openai-responses", "ollama"])
 def test_what_was_sent_is_the_beginning_of_what_is_sent_next(provider):
     rules = rules_for(provider)
     for trajectory in trajectories(every=sample_step(40)):

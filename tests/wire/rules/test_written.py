@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from aaa.messages import LLMRequest, Message
-from aaa.wire import anthropic, gemini, ollama, openai_chat_api, openai_responses
+from aaa.wire import anthropic, gemini, ollama, openai_chat, openai_responses
 from aaa.wire.rules import Rules, rules_for
 from tests.servers.anthropic_blocks import check_message, check_system
 from tests.servers.anthropic_rules import check_conversation
@@ -38,11 +38,11 @@ def judge_gemini(request: LLMRequest) -> None:
 
 
 def judge_openai(request: LLMRequest) -> None:
-    check_messages(openai_chat_api.request_to_body(request)["messages"], {"prefix", "reasoning_content"})
+    check_messages(openai_chat.request_to_body(request)["messages"], {"prefix", "reasoning_content"})
 
 
 def judge_deepseek(request: LLMRequest) -> None:
-    messages = openai_chat_api.request_to_body(request)["messages"]
+    messages = openai_chat.request_to_body(request)["messages"]
     OpenAIChatServer._check_reasoning(messages, "reasoning_content")
 
 

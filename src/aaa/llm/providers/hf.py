@@ -10,7 +10,7 @@ from aaa.llm.providers.local import LocalReplies, check_fits, chunks_of
 from aaa.llm.providers.protocol import Connection
 from aaa.llm.providers.transport import package
 from aaa.messages import LLMRequest
-from aaa.wire import openai_chat_api
+from aaa.wire import openai_chat
 
 __all__ = ["HF", "HFModel", "HFProvider"]
 
@@ -51,7 +51,7 @@ class HFProvider(LocalReplies):
     def call(self, sdk: Any, request: LLMRequest, *, stream: bool) -> Any:
         """Check the prompt, then run the model."""
         loaded = HFModel(*sdk)
-        body = openai_chat_api.request_to_body(request)
+        body = openai_chat.request_to_body(request)
         inputs = loaded.tokenizer.apply_chat_template(
             body["messages"],
             tools=body.get("tools"),

@@ -7,7 +7,7 @@ from aaa.llm.providers.local import LocalReplies, check_fits
 from aaa.llm.providers.protocol import Connection
 from aaa.llm.providers.transport import package
 from aaa.messages import LLMRequest
-from aaa.wire import openai_chat_api
+from aaa.wire import openai_chat
 
 __all__ = ["LLAMACPP", "LlamaCppProvider"]
 
@@ -26,7 +26,7 @@ class LlamaCppProvider(LocalReplies):
 
     def call(self, sdk: Any, request: LLMRequest, *, stream: bool) -> Any:
         """Check the prompt, then run the model."""
-        body = openai_chat_api.request_to_body(request)
+        body = openai_chat.request_to_body(request)
         body.pop("model", None)
         check_fits(self.name, _tokens(sdk, body), sdk.n_ctx())
         return sdk.create_chat_completion(**body, stream=stream)

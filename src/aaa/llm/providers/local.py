@@ -7,7 +7,7 @@ from aaa.errors import AaaError, ContextOverflowError
 from aaa.llm.providers.protocol import ReplyStream
 from aaa.llm.providers.transport import as_mapping
 from aaa.messages import LLMResponse
-from aaa.wire import openai_chat_api
+from aaa.wire import openai_chat
 from aaa.wire.faults import fault_from
 from aaa.wire.overflow import recognize
 
@@ -34,11 +34,11 @@ class LocalReplies:
 
     def response(self, answer: Any) -> LLMResponse:
         """Read an answer."""
-        return openai_chat_api.response_from_body(as_mapping(self.name, answer))
+        return openai_chat.response_from_body(as_mapping(self.name, answer))
 
     def reply_stream(self) -> ReplyStream:
         """A reader for one streamed reply."""
-        return openai_chat_api.ReplyStream()
+        return openai_chat.ReplyStream()
 
     def event_of(self, item: Any) -> Mapping[str, Any]:
         """One chunk."""

@@ -3,7 +3,7 @@
 from typing import Any
 
 from aaa.llm.providers.stainless import StainlessProvider
-from aaa.wire import openai_chat_api, openai_responses
+from aaa.wire import openai_chat, openai_responses
 
 __all__ = ["OPENAI", "OPENAI_RESPONSES"]
 
@@ -23,7 +23,7 @@ OPENAI = StainlessProvider(
     package="openai",
     key_variable="OPENAI_API_KEY",
     method="chat.completions.create",
-    wire=openai_chat_api,
+    wire=openai_chat,
     dialect="openai-chat",
     complete_body=_with_usage,
 )

@@ -1,0 +1,10 @@
+"""Anthropic"s Messages format."""
+
+from aaa.wire.anthropic.bodies import ReplyStream, request_from_body, request_to_body, response_from_body
+
+__all__ = [
+    "ReplyStream",
+    "request_from_body",
+    "request_to_body",
+    "response_from_body",
+]

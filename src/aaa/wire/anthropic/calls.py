@@ -1,0 +1,100 @@
+"""Calls and results in Anthropic's format.
+
+tool_use       ◀──▶  ToolCall
+tool_result    ◀──▶  Message of role "tool"
+"""
+
+import json
+import math
+from collections.abc import Mapping
+from typing import Any, cast
+
+from msgspec.structs import replace
+
+from aaa.messages import Message, ToolCall
+from aaa.wire.anthropic.blocks import block_from_part, content_from_blocks, list_of_blocks, string_in
+from aaa.wire.anthropic.hints import hints_of, laid_over, unwritten, with_hints
+from aaa.wire.lossless import Fields, compact, mapping
+
+__all__ = ["block_from_call", "block_from_result", "call_from_block", "input_from_arguments", "result_from_block"]
+
+_INVALID = "INVALID_JSON"
+
+
+def call_from_block(block: Mapping[str, Any]) -> ToolCall:
+    """A call; its input is kept as JSON text.
+
+    Raises:
+        WireError: no id, no name, or an input that is no object.
+    """
+    given = mapping(block.get("input"), "the input of a tool_use block")
+    call = ToolCall(string_in(block, "id"), string_in(block, "name"), _arguments_from(given))
+    hints = unwritten(block, {"type": "tool_use", "id": call.id, "name": call.name}, "input")
+    return replace(call, extra=with_hints("", hints)) if hints else call
+
+
+def block_from_call(call: ToolCall) -> Fields:
+    """The block of a call."""
+    fields: Fields = {
+        "type": "tool_use",
+        "id": call.id,
+        "name": call.name,
+        "input": input_from_arguments(call.arguments_json),
+    }
+    return laid_over(fields, hints_of(call.extra))
+
+
+def input_from_arguments(arguments: str) -> Fields:
+    """The object that a model wrote as text; what is none stands inside one, as {"INVALID_JSON": text}: an input must
+    be an object, and that is the key in Anthropic's guide to fine-grained tool streaming."""
+    try:
+        value = json.loads(arguments or "{}", parse_constant=_number, parse_float=_number)
+    except (ValueError, RecursionError):
+        value = None
+    return cast("Fields", value) if isinstance(value, dict) else {_INVALID: arguments}
+
+
+def result_from_block(block: Mapping[str, Any]) -> Message:
+    """A result, with the keys it had besides its content.
+
+    Raises:
+        WireError: no id, or content of a wrong type.
+    """
+    call_id, given = string_in(block, "tool_use_id"), block.get("content")
+    is_listed = "content" in block and not isinstance(given, str)
+    content = content_from_blocks(list_of_blocks(given)) if is_listed else given
+    hints = unwritten(block, {"type": "tool_result", "tool_use_id": call_id}, "content")
+    if is_listed and isinstance(content, str):
+        hints["list"] = True
+    return Message("tool", content, tool_call_id=call_id, extra=with_hints("", hints))
+
+
+def block_from_result(message: Message) -> Fields:
+    """The block of a result."""
+    hints = hints_of(message.extra)
+    fields: Fields = {"type": "tool_result", "tool_use_id": message.tool_call_id or ""}
+    match message.content:
+        case None:
+            pass
+        case str(text):
+            fields["content"] = [{"type": "text", "text": text}] if text and "list" in hints else text
+        case parts:
+            blocks = (block_from_part(part, takes_media=True) for part in parts)
+            fields["content"] = [block for block in blocks if block is not None]
+    return laid_over(fields, hints)
+
+
+def _arguments_from(given: Mapping[str, Any]) -> str:
+    """The text that the input was made of."""
+    text = given.get(_INVALID)
+    if isinstance(text, str) and input_from_arguments(text) == given:
+        return text
+    return compact(given, allow_nan=False)
+
+
+def _number(text: str) -> float:
+    """A float, as far as JSON has it: no infinity, and nothing that is none."""
+    value = float(text)
+    if not math.isfinite(value):
+        raise ValueError(f"{text} is not JSON")
+    return value
