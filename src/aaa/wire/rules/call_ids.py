@@ -1,7 +1,8 @@
 """Ids of calls: of the alphabet and length a provider takes, and no two alike in one conversation.
 
-    call_1   call_1   "a b"                    call_1   call_1~2   call_6b1f…          OpenAI
-    call_1   call_1   "a b"                    Zf0q9…   k3Lx8…     7dPw2…              Mistral
+    call_1   call_1   "a b"    ──▶    call_1      call_1~2        "a b"         OpenAI
+                                      call_1      call_fda7f1…    call_f8ead3…  Anthropic
+                                      aimOS3TrI   TVUGdUxbC       H6io2mfNG     Mistral
 
 An id that is good stays. Which stand-in another gets depends on it and on what stands before it alone, so that it is
 the same in every request and the prefix stays cached. A call and its result are renamed together.
