@@ -175,6 +175,16 @@ def test_no_error_tells_the_key_or_the_conversation(served):
         assert "Oslo" not in said
 
 
+def test_half_a_character_is_sent_as_text(served):
+    async def run():
+        with served.server(["ok"]) as server:
+            async with client(served.name, **served.connection(server)) as model:
+                await model.complete(LLMRequest((Message("user", "half \ud83d a face"),)))
+            return server.requests[0]
+
+    assert "\\ud83d a face" in str(asyncio.run(run()))
+
+
 @pytest.mark.parametrize("name", ["", "gpt-5", "openai:", ":gpt-5", "nobody:gpt-5"])
 def test_a_malformed_model_string_is_explained(name):
     with pytest.raises(ClientSetupError, match="provider"):

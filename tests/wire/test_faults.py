@@ -206,3 +206,22 @@ def test_the_recorded_refusals_are_what_they_are_said_to_be():
             assert found.requested < found.limit or found.requested > found.limit > 0, path.name
         if kind == "rate-limit-that-waiting-cannot-cure":
             assert not found.is_transient
+
+
+@pytest.mark.parametrize(
+    ("field", "limit", "length", "kind"),
+    [
+        ("messages[5].content", 10_485_760, 10_605_342, RequestTooLarge),
+        ("messages[2].tool_calls[0].id", 40, 43, InvalidRequestError),
+    ],
+)
+def test_a_text_too_long_for_its_field_is_a_size_and_an_id_is_not(field, limit, length, kind):
+    said = (
+        f"Invalid '{field}': string too long. Expected a string with maximum length {limit}, "
+        f"but got a string with length {length} instead."
+    )
+    body = {"error": {"message": said, "type": "invalid_request_error", "code": "string_above_max_length"}}
+    error = error_from(fault_from(400, {}, body), provider="openai")
+    assert type(error) is kind
+    if kind is RequestTooLarge:
+        assert (error.limit, error.requested) == (limit, length)

@@ -9,15 +9,19 @@ from collections.abc import Generator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
 
+import msgspec
 from msgspec.structs import replace
 
 from aaa.errors import AaaError, ContextOverflowError
 from aaa.llm.providers.protocol import Provider, ReplyStream
-from aaa.messages import Delta, LLMRequest, LLMResponse
+from aaa.messages import Delta, LLMRequest, LLMResponse, Message
+from aaa.messages.digest import escape_surrogates
 from aaa.wire.faults import error_from, fault_from
 from aaa.wire.overflow import overflow_of_finish
 
 __all__ = ["Exchange"]
+
+_encode = msgspec.json.Encoder().encode
 
 
 class Exchange:
@@ -27,7 +31,12 @@ class Exchange:
         self, provider: Provider, request: LLMRequest, *, model: str | None = None, params: Mapping[str, Any] = {}
     ) -> None:
         self.provider = provider
-        self.request = replace(request, model=request.model or model, params={**params, **request.params})
+        self.request = replace(
+            request,
+            messages=tuple(map(_encodable, request.messages)),
+            model=request.model or model,
+            params={**params, **request.params},
+        )
 
     @contextmanager
     def errors(self) -> Generator[None, None, None]:
@@ -69,3 +78,12 @@ class Exchange:
                 kind=overflow.kind,
             )
         return response if response.model else replace(response, model=self.request.model)
+
+
+def _encodable(message: Message) -> Message:
+    """The message as UTF-8 can say it: a lone surrogate, which a request cannot hold, is written as text."""
+    try:
+        _encode(message)
+    except UnicodeEncodeError:
+        return msgspec.convert(escape_surrogates(msgspec.to_builtins(message)), Message)
+    return message

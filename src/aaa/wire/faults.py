@@ -46,6 +46,8 @@ _KEY = re.compile(
     r"|\b(?:invalid|incorrect|missing|expired|no)(?: \w{1,20})? (?:api[ _-]?key|x-api-key|credentials|access token)\b"
     r"|api_key_invalid|\bunauthorized\b|令牌"
 )
+_LENGTHS = re.compile(r"string with maximum length (\d{1,15}), but got a string with length (\d{1,15})")
+_SHORTEST_TEXT_LIMIT = 100_000  # characters; ids and names have limits of tens
 _BUSY = re.compile(r"\boverloaded\b|temporarily unavailable|at capacity|server is busy|service unavailable")
 _MALFORMED = re.compile(r"failed to parse tool call arguments|image input is not supported|unable to generate parser")
 """llama-server answers 500 to some requests that can never succeed (measured)."""
@@ -71,6 +73,8 @@ def error_from(fault: Fault, *, provider: str) -> AaaError:
     kind, words = look_alike(fault), plain(fault.text)
     if kind == "output":
         return _error(OutputLimitError, fault, provider)
+    if kind == "field" and (lengths := _text_lengths(words)) is not None:
+        return RequestTooLarge(_problem(fault, provider), limit=lengths[0], requested=lengths[1])
     if kind in ("field", "media") or _MALFORMED.search(words):
         return _error(InvalidRequestError, fault, provider)
     if kind == "rate" or fault.status in (402, 429) or _is_spent(fault, words):
@@ -78,6 +82,13 @@ def error_from(fault: Fault, *, provider: str) -> AaaError:
     if kind == "shared cache":
         return _error(ServerError, fault, provider)
     return _error(_class_of(fault, words), fault, provider, is_transient=True if fault.status in _PASSES else None)
+
+
+def _text_lengths(words: str) -> tuple[int, int] | None:
+    """The most characters one text may have, and what it has; None for what is no text: an id, a list."""
+    found = _LENGTHS.search(words)
+    limit, length = (int(count) for count in found.groups()) if found else (0, 0)
+    return (limit, length) if limit >= _SHORTEST_TEXT_LIMIT else None
 
 
 def _overflow_error(fault: Fault, overflow: ContextOverflow, provider: str) -> ContextOverflowError:

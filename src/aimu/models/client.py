@@ -12,7 +12,8 @@ from aaa.llm.exchange import Exchange
 from aaa.llm.providers import Provider
 from aaa.messages import Delta, LLMRequest, LLMResponse, Message, ToolSpec, Usage
 from aaa.wire.openai_chat import tool_from_dict
-from aaa.wire.rules import rules_for
+from aaa.wire.rules import Repair, rules_for
+from aimu.models.cuts import SilentCuts
 from aimu.models.dicts import messages_of, reply_dict
 from aimu.models.parameters import params_of
 
@@ -27,7 +28,8 @@ class BaseModelClient:
     `messages` is the conversation, dicts in OpenAI's chat format, yours to read and to replace; it only grows by what
     was said. `system` is put in front when a chat begins, if no system message is there. `generate_kwargs` go with
     every request. `last_usage` is what the provider counted for the last call, `last_repairs` what had to be changed
-    in the request to make it valid for the provider (as data; `messages` keeps what was there).
+    in the request to make it valid for the provider (as data; `messages` keeps what was there). A server that cuts the
+    conversation without a word is found out by its usage: a warning, or with `strict=True` a `ContextOverflowError`.
     """
 
     def __init__(
@@ -38,16 +40,19 @@ class BaseModelClient:
         model: str,
         system: str | None = None,
         generate_kwargs: Mapping[str, Any] | None = None,
+        strict: bool = False,
     ) -> None:
         self.provider = provider
         self.sdk = sdk
         self.model = model
         self.system = system
         self.generate_kwargs = dict(generate_kwargs or {})
+        self.strict = strict
         self.messages: list[dict[str, Any]] = []
         self.last_usage: Usage | None = None
         self.last_finish_reason: str | None = None
-        self.last_repairs: tuple[Any, ...] = ()
+        self.last_repairs: tuple[Repair, ...] = ()
+        self._cuts = SilentCuts(provider.name, strict=strict)
 
     def __repr__(self) -> str:
         return f"BaseModelClient({self.provider.name}:{self.model}, {len(self.messages)} messages)"
@@ -71,7 +76,9 @@ class BaseModelClient:
         added = [{"role": "user", "content": user_message}] if user_message is not None else []
         head = self._missing_system()
         request = self._request([*head, *self.messages, *added], tools)
-        reply = reply_dict(self._ask(request, show).message)
+        response = self._ask(request, show)
+        self._cuts.check(request, response)
+        reply = reply_dict(response.message)
         self.messages[:0] = head
         self.messages += [*added, reply]
         return reply

@@ -9,7 +9,7 @@ from aimu.models.client import BaseModelClient
 __all__ = ["client"]
 
 
-def client(
+def client(  # noqa: PLR0913 - what there is to say about a connection
     model: str,
     *,
     system: str | None = None,
@@ -18,12 +18,14 @@ def client(
     base_url: str | None = None,
     timeout_seconds: float | None = None,
     sdk: Any = None,
+    strict: bool = False,
 ) -> BaseModelClient:
     """A synchronous client for `model`, "provider:model": openai, openai-responses, anthropic, gemini, ollama, hf or
     llamacpp.
 
-    `sdk` is a client of the provider's own SDK (a synchronous one) to use instead of a new one.
-    `generate_kwargs={"context_length": N}` sets the window of an Ollama model.
+    `sdk` is a client of the provider's own SDK (a synchronous one) to use instead of a new one. With `strict=True` a
+    conversation that the server cut silently is an error. `generate_kwargs={"context_length": N}` sets the window of
+    an Ollama model.
 
     Raises:
         ClientSetupError: no such provider, its package is not installed, or there is no key.
@@ -35,4 +37,6 @@ def client(
             model=model_name, api_key=api_key, base_url=base_url, timeout_seconds=timeout_seconds, is_async=False
         )
         sdk = provider.connect(connection)
-    return BaseModelClient(provider, sdk, model=model_name, system=system, generate_kwargs=generate_kwargs)
+    return BaseModelClient(
+        provider, sdk, model=model_name, system=system, generate_kwargs=generate_kwargs, strict=strict
+    )

@@ -173,3 +173,26 @@ def test_a_server_error_is_tried_again_by_the_sdk():
 def test_an_unknown_provider_is_named():
     with pytest.raises(ClientSetupError, match="unknown provider 'nobody'"):
         aimu.client("nobody:model")
+
+
+@pytest.mark.parametrize("strict", [False, True])
+def test_a_conversation_that_the_server_cuts_silently_is_noticed(strict, caplog):
+    served = PROVIDERS["ollama"]
+    with served.server(lambda body: "ok", window=1024) as server, connected(served, server, strict=strict) as client:
+        client.chat("short")
+        error = None
+        for number in range(8):
+            try:
+                client.chat(f"{number} " + "word " * 200)
+            except ContextOverflowError as raised:
+                error = raised
+                break
+    assert server.dropped
+    if strict:
+        assert error is not None
+        assert error.kind == "silent"
+        assert client.messages[-1]["content"] == "ok"
+    else:
+        assert error is None
+        assert "cut the conversation without a word" in caplog.text
+        assert "word word" not in caplog.text
