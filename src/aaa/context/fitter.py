@@ -11,7 +11,9 @@ plain data and can be saved; another process goes on with the same bytes.
 import json
 import re
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from math import isfinite
+from types import MappingProxyType
 from typing import Any, cast
 
 import msgspec
@@ -112,6 +114,7 @@ class PromptFitter:
         model: str | None = None,
         pressure: float = 1.0,
         provider: str | None = None,
+        params: Mapping[str, Any] = MappingProxyType({}),
     ) -> Prepared[M]:
         """The prompt for the whole conversation `messages`; see `ContextPolicy.prepare`.
 
@@ -119,7 +122,7 @@ class PromptFitter:
             ContextFloorError, WireError: as `prepare`; the state is as it was.
         """
         conversation = Conversation(messages, tools)
-        planning = self._planning(conversation, model, pressure, provider)
+        planning = self._planning(conversation, model, Call(pressure=pressure, provider=provider, params=params))
         return self._keep(await finish(planning.steps()), planning, conversation, messages)
 
     def fit_sync(
@@ -130,10 +133,11 @@ class PromptFitter:
         model: str | None = None,
         pressure: float = 1.0,
         provider: str | None = None,
+        params: Mapping[str, Any] = MappingProxyType({}),
     ) -> Prepared[M]:
         """`fit` for programs without an event loop."""
         conversation = Conversation(messages, tools)
-        planning = self._planning(conversation, model, pressure, provider)
+        planning = self._planning(conversation, model, Call(pressure=pressure, provider=provider, params=params))
         return self._keep(finish_now(planning.steps()), planning, conversation, messages)
 
     def record(self, usage: object) -> None:
@@ -180,15 +184,8 @@ class PromptFitter:
         self._windows[model] = tokens
         return True
 
-    def _planning(
-        self, conversation: Conversation, model: str | None, pressure: float, provider: str | None
-    ) -> Planning:
-        call = Call(
-            pressure=pressure,
-            anchor=self._anchor,
-            learned_tokens=self._windows.get(model),
-            provider=provider,
-        )
+    def _planning(self, conversation: Conversation, model: str | None, call: Call) -> Planning:
+        call = replace(call, anchor=self._anchor, learned_tokens=self._windows.get(model))
         transcript = self._cache.transcript_of(conversation.messages)
         return self.policy.planning(transcript, Measure(self.counter, conversation.tools, model), self.book, call)
 

@@ -7,7 +7,7 @@ import msgspec
 from aaa.context.edits import Edit, Item, render
 from aaa.context.summaries import SummaryRecord
 from aaa.context.transcript import Transcript
-from aaa.context.validity import made_valid
+from aaa.context.validity import Target, made_valid
 from aaa.messages import Message
 from aaa.wire.rules.report import Repair
 
@@ -22,8 +22,8 @@ class Plan(msgspec.Struct, frozen=True):
     part, from the start, that is the transcript's own, which a provider's cache may hold. `applied` names what was
     done now; `edits_in_force` counts the edits that were there before (`sticky=True`). `floor` lists the rungs of the
     floor, `rejected` the summaries and strategies that were not taken, with why. `is_estimate` marks a plan made
-    without calling a model, which can be read but not applied. `repairs` are what makes the prompt valid for `provider`
-    and `model`; their tokens are counted.
+    without calling a model, which can be read but not applied. `repairs` are what makes the prompt valid for its
+    `target`; their tokens are counted.
     """
 
     length: int
@@ -41,8 +41,7 @@ class Plan(msgspec.Struct, frozen=True):
     tokens_spent: int = 0
     cost: float = 0.0
     is_estimate: bool = False
-    provider: str | None = None
-    model: str | None = None
+    target: Target | None = None
     repairs: tuple[Repair, ...] = ()
 
     def apply(self, transcript: Sequence[Message]) -> list[Message]:
@@ -52,7 +51,7 @@ class Plan(msgspec.Struct, frozen=True):
             ValueError: another transcript than the one planned for, or a plan that is only an estimate.
         """
         known = transcript if isinstance(transcript, Transcript) else Transcript(transcript, count=lambda _: 0)
-        return made_valid(self.items(known), known, self.provider, self.model)[0]
+        return made_valid(self.items(known), known, self.target)[0]
 
     def items(self, transcript: Transcript) -> list[Item]:
         """The prompt with the source of each message."""

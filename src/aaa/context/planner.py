@@ -31,7 +31,7 @@ from aaa.context.strategies.summarize import guessed, place_summary
 from aaa.context.summaries import SummaryBook, SummaryRecord, summary_message
 from aaa.context.summarizing import PendingSummary, Written, write
 from aaa.context.transcript import Transcript
-from aaa.context.validity import made_valid
+from aaa.context.validity import Target, made_valid
 from aaa.context.work import Work
 from aaa.errors import ContextFloorError
 from aaa.messages import Message
@@ -56,7 +56,7 @@ class Planning:
         self.measure = measure
         self.pressure = call.pressure
         self.anchor = call.anchor
-        self.provider = call.provider
+        self.target = Target(call.provider, measure.model, call.params) if call.provider is not None else None
         self.is_estimate = call.is_estimate
         self.record = book.best(transcript)
         self.rejected = frozenset(book.rejected)
@@ -78,7 +78,7 @@ class Planning:
         self._refuse_impossible()
         start = self._starting_edits()
         is_small = self.pressure == 1 and self._size_of(self._whole_raw) <= self.settings.trigger_tokens
-        if not start and is_small and self.provider is None:
+        if not start and is_small and self.target is None:
             return self._untouched()
         work = self._work(start)
         size = self._size_of(work.raw)
@@ -86,7 +86,7 @@ class Planning:
             if self._is_anchored:
                 self.measure.ratio = size / max(work.raw, 1)  # so that the anchored size governs what follows
             yield from self._compact(work, size)
-        if self.provider is not None:
+        if self.target is not None:
             yield from self._repair(work)
         return self._plan(work, start)
 
@@ -198,7 +198,7 @@ class Planning:
             raise self._floor_error(size, work.items, budget)
 
     def _find_repairs(self, work: Work) -> None:
-        repaired, self.repairs = made_valid(work.items, self.transcript, self.provider, self.measure.model)
+        repaired, self.repairs = made_valid(work.items, self.transcript, self.target)
         self.repairs_raw = self._growth(work, repaired) if self.repairs else 0
 
     def _growth(self, work: Work, repaired: Sequence[Message]) -> int:
@@ -269,8 +269,7 @@ class Planning:
             tokens_spent=self.spent.tokens_spent,
             cost=self.spent.cost,
             is_estimate=self.is_estimate and bool(self.new_records),
-            provider=self.provider,
-            model=self.measure.model,
+            target=self.target,
             repairs=self.repairs,
         )
 

@@ -219,7 +219,7 @@ def prepared(plan: Plan, given: Sequence[M], conversation: Conversation, transcr
     messages: Sequence[Any] = given
     if plan.edits or plan.repairs:
         items = plan.items(transcript)
-        repaired = made_valid(items, transcript, plan.provider, plan.model)[0] if plan.repairs else None
+        repaired = made_valid(items, transcript, plan.target)[0] if plan.repairs else None
         messages = conversation.prompt(items, transcript, repaired)
     return Prepared(
         messages=cast("list[M]", messages),

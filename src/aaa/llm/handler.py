@@ -102,7 +102,7 @@ class LLMHandler:
         """The request as its provider takes it, and what a log keeps of the difference."""
         if self._dialect is None:
             return request, {}
-        messages, repairs = rules_for(self._dialect, request.model).repair(request.messages)
+        messages, repairs = rules_for(self._dialect, request.model, params=request.params).repair(request.messages)
         if not repairs:
             return request, {}
         data = {"provider": self._dialect, "repairs": msgspec.to_builtins(repairs)}
@@ -130,6 +130,7 @@ class LLMHandler:
                 model=request.model,
                 pressure=pressure,
                 provider=self._dialect,
+                params=request.params,
             )
         except ContextFloorError as error:
             _note_rejected(effects, error.rejected, (), error.tokens_spent, error.cost)

@@ -4,7 +4,6 @@ recorded calls ── fold ──▶ plain data ── settle, when the next cal
 """
 
 import logging
-from collections.abc import Mapping
 from typing import Any
 
 import msgspec
@@ -22,7 +21,9 @@ __all__ = ["ConversationView"]
 
 _log = logging.getLogger("aaa.llm")
 
+_RESULTS = frozenset(("aaa.llm.completed", "aaa.llm.failed"))
 _NOTHING: dict[str, Any] = {}
+_Events = list[tuple[str, dict[str, Any]]]
 _Reported = tuple[dict[str, Any], int]  # what was sent, as the log has it, and the tokens reported for it
 
 
@@ -34,12 +35,9 @@ class ConversationView:
             parent.settle()
         self.fitter = PromptFitter(policy, parent.fitter.state if parent else None)
         self._edits: list[Any] = list(parent._edits) if parent else []
-        self._sent: dict[str, Any] | None = None
-        self._anchor: _Reported | Anchor | None = self.fitter.state.anchor
-        self._is_settled = True
+        self._recorded: list[_Events] = []
         self._seen: Seen = parent._seen if parent else NOTHING_SEEN
         self._seen_of: tuple[str | None, int] | None = parent._seen_of if parent else None
-        self._is_cut = False
 
     def described(self, effects: Effects, prompt: Prepared[Message]) -> dict[str, Any]:
         """What reproduces the prompt; edits are noted as the difference to those of the call before."""
@@ -50,7 +48,7 @@ class ConversationView:
         self._edits = list(prompt.plan.edits)
         data: dict[str, Any] = {"sent": self.fitter.sent, "tokens": prompt.plan.tokens_after}
         if prompt.plan.repairs:
-            data["provider"] = prompt.plan.provider
+            data["provider"] = prompt.plan.target.provider if prompt.plan.target else None
         return data | ({"context": prompt.report} if prompt.report else {})
 
     def learn(self, effects: Effects, overflow: ContextOverflowError, model: str | None) -> None:
@@ -77,50 +75,69 @@ class ConversationView:
             _note_learned(effects, model, cut.limit, "silent")
         return cut
 
-    def fold(self, events: list[tuple[str, dict[str, Any]]]) -> None:
-        """Take in the events of one recorded call."""
-        if self._is_settled:
-            self._is_settled, self._sent, self._anchor = False, None, self.fitter.state.anchor
-        self._is_cut = False
-        for type_, data in events:
-            match type_:
-                case "aaa.llm.completed" | "aaa.llm.failed":
-                    if data.get("sent"):
-                        self._sent, self._anchor = data["sent"], self._anchor_after(data)
-                case "aaa.context.edited":
-                    self._edits = after(self._edits, data["removed"], data["added"])
-                case "aaa.context.summary":
-                    self.fitter.book.add(msgspec.convert(data["record"], SummaryRecord))
-                case "aaa.context.rejected":
-                    self.fitter.book.keep((), None, data.get("digests", ()))
-                case "aaa.context.learned":
-                    self.fitter.learn_window(data["model"], data["window_tokens"])
-                    self._is_cut = self._is_cut or data["kind"] == "silent"
-                case _:
-                    pass
+    def fold(self, events: _Events) -> None:
+        """Take in the events of one recorded call, when the conversation goes on."""
+        self._recorded.append(events)
 
     def settle(self) -> None:
         """Be as the recorded calls left things."""
-        if self._is_settled:
+        if not self._recorded:
             return
-        self._is_settled = True
+        recorded, self._recorded = self._recorded, []
+        sent: dict[str, Any] | None = None
+        anchor: _Reported | Anchor | None = self.fitter.state.anchor
+        for events in recorded:
+            is_cut = False
+            for type_, data in events:
+                if type_ in _RESULTS:
+                    if data.get("sent"):
+                        sent, anchor = data["sent"], self._anchor_after(data, anchor, is_cut=is_cut)
+                elif type_ != "aaa.llm.requested":
+                    is_cut = self._take(type_, data) or is_cut
         self._edits = msgspec.convert(self._edits, list[Edit])
-        sent = msgspec.convert(self._sent, Anchor) if self._sent else self.fitter.sent
-        self.fitter.replay(self._edits, sent, self._as_anchor(self._anchor))
+        last = msgspec.convert(sent, Anchor) if sent else self.fitter.sent
+        self.fitter.replay(self._edits, last, self._as_anchor(anchor))
 
-    def _anchor_after(self, data: dict[str, Any]) -> "_Reported | Anchor | None":
+    def _take(self, type_: str, data: dict[str, Any]) -> bool:
+        """Take in what was noted beside a call; whether its prompt was found to be cut."""
+        match type_:
+            case "aaa.context.edited":
+                self._edits = after(self._edits, data["removed"], data["added"])
+            case "aaa.context.summary":
+                self._add(_record(data["record"]))
+            case "aaa.context.rejected":
+                self.fitter.book.keep((), None, data.get("digests", ()))
+            case "aaa.context.learned":
+                self.fitter.learn_window(data["model"], data["window_tokens"])
+                return data["kind"] == "silent"
+            case _:
+                pass
+        return False
+
+    def _add(self, record: SummaryRecord) -> None:
+        """Keep a summary; mostly it covers more than all before it, and then there is no place to look for."""
+        records = self.fitter.book.records
+        if not records or records[-1].upto < record.upto:
+            records.append(record)
+        else:
+            self.fitter.book.add(record)
+
+    def _anchor_after(
+        self, data: dict[str, Any], before: "_Reported | Anchor | None", *, is_cut: bool
+    ) -> "_Reported | Anchor | None":
         """The anchor after a recorded call; the calibration learns on the way."""
-        usage: Mapping[str, Any] = data.get("usage") or _NOTHING
         sent: dict[str, Any] = data["sent"]
+        usage: dict[str, Any] = data.get("usage") or _NOTHING
         reported: int = usage.get("prompt_tokens", 0)
-        before = self._seen_for(sent["model"], sent["tools_raw"])
-        self._seen = seen(before, sent["raw"], Usage(prompt_tokens=reported), is_cut=self._is_cut)
-        if reported > 0 and not self._is_cut:
-            self.fitter.observe(sent["model"], sent["raw"], reported)
+        model, estimate = sent["model"], sent["raw"]
+        known = self._seen_for(model, sent["tools_raw"])
+        self._seen = seen(known, estimate, Usage(reported, 0, reported), is_cut=is_cut)
+        if reported > 0 and not is_cut:
+            self.fitter.observe(model, estimate, reported)
             if sent["length"]:
                 return sent, reported
         applied: list[str] = (data.get("context") or _NOTHING).get("applied", [])
-        return None if any(name != "stored_summary" for name in applied) else self._anchor
+        return None if any(name != "stored_summary" for name in applied) else before
 
     def _seen_for(self, model: str | None, tools_raw: int) -> Seen:
         """What the calls showed so far; nothing of those to another model or with other tools."""
@@ -133,6 +150,18 @@ class ConversationView:
             return anchor
         sent, reported = anchor
         return msgspec.convert(sent | {"reported": self.fitter.believed(sent["raw"], reported)}, Anchor)
+
+
+def _record(data: dict[str, Any]) -> SummaryRecord:
+    """A recorded summary, its texts shared with the log: one of a long run names thousands."""
+    kept = data.get("kept")
+    return SummaryRecord(
+        data["upto"],
+        data["prefix_hash"],
+        data["text"],
+        tuple(data.get("identifiers", ())),
+        None if kept is None else tuple(kept),
+    )
 
 
 def _note_learned(effects: Effects, model: str | None, window_tokens: int, kind: str) -> None:

@@ -8,7 +8,7 @@ from msgspec import convert
 from aaa.context import Edit, Transcript
 from aaa.context.edits import render
 from aaa.context.ledger import after
-from aaa.context.validity import made_valid
+from aaa.context.validity import Target, made_valid
 from aaa.messages import Message
 from aaa.runtime.conversations import conversation_at, names_of
 from aaa.runtime.events import Event
@@ -29,18 +29,15 @@ def prompt_at(events: Sequence[Event], call: int) -> list[Message]:
     transcript = Transcript(conversation_at(key, dict(requests)), count=lambda _: 0)
     edits = _edits_at(events, key, names_of(requests))
     items = render(transcript, convert(edits, list[Edit]))
-    return made_valid(items, transcript, *_provider_of(events, key))[0]
+    return made_valid(items, transcript, _target_of(events, key))[0]
 
 
-def _provider_of(events: Sequence[Event], key: str) -> tuple[str | None, str | None]:
-    """Whose rules the prompt of a call was changed for, and for which model; None if it was valid as it was."""
-    provider = model = None
-    for event in events:
-        if event.data.get("key") == key:
-            if event.type == "aaa.llm.requested":
-                model = event.data["model"]
-            provider = event.data.get("provider", provider)
-    return provider, model
+def _target_of(events: Sequence[Event], key: str) -> Target | None:
+    """Whom the prompt of a call was changed for; None if it was valid as it was."""
+    own = [event for event in events if event.data.get("key") == key]
+    provider = next((event.data["provider"] for event in own if event.data.get("provider")), None)
+    asked = next(event.data for event in own if event.type == "aaa.llm.requested")
+    return Target(provider, asked["model"], asked.get("params") or {}) if provider else None
 
 
 def _edits_at(events: Sequence[Event], key: str, names: dict[str, tuple[str, str]]) -> list[Any]:

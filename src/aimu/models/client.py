@@ -108,13 +108,12 @@ class BaseModelClient:
 
     def _request(self, dicts: Sequence[Mapping[str, Any]], tools: Sequence[Any]) -> LLMRequest:
         specs = [_spec_of(tool) for tool in tools]
-        messages = self._valid(messages_of(dicts))
-        return LLMRequest(
-            tuple(messages), tuple(specs), self.model, params_of(self.provider.name, self.generate_kwargs)
-        )
+        params = params_of(self.provider.name, self.generate_kwargs)
+        messages = self._valid(messages_of(dicts), params)
+        return LLMRequest(tuple(messages), tuple(specs), self.model, params)
 
-    def _valid(self, messages: list[Message]) -> list[Message]:
-        repaired, repairs = rules_for(self.provider.dialect, self.model).repair(messages)
+    def _valid(self, messages: list[Message], params: Mapping[str, Any]) -> list[Message]:
+        repaired, repairs = rules_for(self.provider.dialect, self.model, params=params).repair(messages)
         self.last_repairs = tuple(repairs)
         if repairs:
             names = ", ".join(sorted({repair.rule for repair in repairs}))
