@@ -8,6 +8,10 @@ import sys
 from pathlib import Path
 from types import SimpleNamespace
 
+from tests.servers.anthropic import AnthropicServer
+from tests.servers.ollama import OllamaServer
+from tests.servers.replies import calls
+
 README = Path(__file__).parent.parent / "README.md"
 LONG = "compiling module " * 2_000
 
@@ -98,6 +102,29 @@ def test_the_durable_run_of_the_readme_goes_on_where_its_process_died(tmp_path):
     end = "done {'text': 'Ann Lee.'}"
     assert start(tmp_path) == (0, ["model", "search lighthouse 2", "model", end])
     assert start(tmp_path) == (0, [end])
+
+
+def test_the_client_of_the_readme_asks_its_server_for_the_window(monkeypatch):
+    with AnthropicServer([], window=50_000) as server:
+        monkeypatch.setenv("ANTHROPIC_API_KEY", str(server.key))
+        monkeypatch.setenv("ANTHROPIC_BASE_URL", server.url)
+        space = {}
+        exec(compile(blocks()[2], "README.md", "exec"), space)
+        assert space["policy"].settings("claude-sonnet-5-5").window_tokens >= 50_000
+
+
+def test_the_agent_of_the_readme_answers(monkeypatch, capsys):
+    def search(query: str) -> str:
+        """Search the archive."""
+        return f"{query}: Ann Lee"
+
+    with OllamaServer([calls(("search", {"query": "lighthouse"})), "Ann Lee."]) as server:
+        monkeypatch.setenv("OLLAMA_HOST", server.url)
+        space = {"search": search}
+        exec(compile(blocks()[3], "README.md", "exec"), space)
+        space["client"].close()
+        assert capsys.readouterr().out == "Ann Lee.\n"
+        assert not server.refused
 
 
 def test_the_commands_of_the_readme_are_commands():
