@@ -63,15 +63,15 @@ class EffectContext(msgspec.Struct):
             self.watching.show(self.run_id, self.key, delta)
 
 
-def usable(context: EffectContext, result: Event) -> dict[str, Any]:
-    """The data of an effect's result.
+def usable(key: str, result: Event) -> dict[str, Any]:
+    """The data of the result of the effect `key`.
 
     Raises:
         EffectError: it failed, and has no content to go on with.
     """
     if result.type.endswith(".failed") and "content" not in result.data:
         error: dict[str, str] = result.data["error"]
-        raise EffectError(context.key, kind=error["type"], problem=error["message"])
+        raise EffectError(key, kind=error["type"], problem=error["message"])
     return result.data
 
 
@@ -95,7 +95,7 @@ async def perform(
         raise
     except Exception as error:  # noqa: BLE001 - recorded here, and raised into the algorithm by `usable`
         result = _ending(log, kind, context, {"error": error_data(error)})
-    return usable(context, log.note_event(result))
+    return usable(context.key, log.note_event(result))
 
 
 def _ending(log: RunLog, kind: str, context: EffectContext, data: Mapping[str, Any]) -> Event:

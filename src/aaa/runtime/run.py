@@ -72,28 +72,30 @@ class Run:
             EffectError: the call failed for good.
             NonDeterminismError: the log records another conversation here.
         """
-        with self._under_way.effect("llm") as key:
-            handler = self._handler("llm")
-            done = self._replayed_call(handler, key, messages)
-            if done is None:
-                request = LLMRequest(tuple(messages), tuple(tools), model, dict(params or {}))
-                done = await self._call(handler, key, messages, request)
-            response = _response(done)
-            self._call_ids.note((response.message,))
-            return response
+        done = self._replayed_reply(messages)
+        if done is None:
+            request = LLMRequest(tuple(messages), tuple(tools), model, dict(params or {}))
+            with self._under_way.effect("llm") as key:
+                done = await self._call(self._handler("llm"), key, messages, request)
+        response = _response(done)
+        self._call_ids.note((response.message,))
+        return response
 
-    def _replayed_call(self, handler: Handler, key: str, messages: Sequence[Message]) -> dict[str, Any] | None:
+    def _replayed_reply(self, messages: Sequence[Message]) -> dict[str, Any] | None:
         """The data of a recorded reply, if it can be told without digests that the log records this very call."""
-        conv = self.log.conversation(key) if key in self.log.results else None
+        log = self.log
+        scope, key = self._under_way.next("llm")
+        conv = log.conversation(key) if key in log.results else None
         found = self._conversations.replay(key, messages, conv) if conv is not None else None
         if found is None:
             return None
-        self.log.visited.add(key)
+        scope.skip()
+        log.visited.add(key)
         conversation, new = found
         self._call_ids.note(new)
-        context = EffectContext(self.log, key, self._memory, conversation, messages=messages)
-        done = self._replayed(handler, context)
-        return usable(context, done) if done is not None else None
+        context = EffectContext(log, key, self._memory, conversation, messages=messages)
+        self._handler("llm").replay(context, [(event.type, event.data) for event in log.recorded[key]])
+        return usable(key, log.results[key])
 
     async def _call(
         self, handler: Handler, key: str, messages: Sequence[Message], request: LLMRequest
@@ -108,7 +110,7 @@ class Run:
         context = EffectContext(self.log, key, self._memory, placed.name, placed.parent, placed.transcript)
         done = self._replayed(handler, context)
         if done is not None:
-            return usable(context, done)
+            return usable(context.key, done)
         context.watching = self.program.watching
         asked = {"conv": placed.conv, "model": request.model, "params": request.params}
         return await perform(self.log, "aaa.llm", context, asked, partial(self._reply, handler, request))
@@ -124,25 +126,27 @@ class Run:
 
         A call that fails has a result that says so: the model sees it.
         """
-        with self._under_way.effect("tools") as key:
-            keys = [f"{key}.{index}" for index in range(len(calls))]
-            results = self._replayed_calls(keys, calls)
-            if results is None:
-                results = await self._calls(keys, calls)
+        results = self._replayed_results(calls)
+        if results is None:
+            with self._under_way.effect("tools") as key:
+                results = await self._calls([f"{key}.{index}" for index in range(len(calls))], calls)
         return [Message("tool", r["content"], tool_call_id=call.id) for call, r in zip(calls, results, strict=True)]
 
-    def _replayed_calls(self, keys: Sequence[str], calls: Sequence[ToolCall]) -> list[dict[str, Any]] | None:
+    def _replayed_results(self, calls: Sequence[ToolCall]) -> list[dict[str, Any]] | None:
         """The data of recorded results, if it can be told without digests that the log records these very calls."""
         log = self.log
+        scope, prefix = self._under_way.next("tools")
+        keys = [f"{prefix}.{index}" for index in range(len(calls))]
         for key, call in zip(keys, calls, strict=True):
             if key not in log.results or not is_recorded_call(call, log.recorded[key][0].data):
                 return None
+        scope.skip()
         log.visited.update(keys)
         handler = self._handler("tool")
-        contexts = [EffectContext(log, key, self._memory) for key in keys]
-        for context in contexts:
-            self._replayed(handler, context)
-        return [usable(context, log.results[context.key]) for context in contexts]
+        for key in keys:
+            events = [(event.type, event.data) for event in log.recorded[key]]
+            handler.replay(EffectContext(log, key, self._memory), events)
+        return [usable(key, log.results[key]) for key in keys]
 
     async def _calls(self, keys: Sequence[str], calls: Sequence[ToolCall]) -> list[dict[str, Any]]:
         """The data of results: new, or recorded and compared by digests."""
@@ -157,7 +161,7 @@ class Run:
     ) -> dict[str, Any]:
         """The data of a call's result, from the log or new."""
         if done is not None:
-            return usable(context, done)
+            return usable(context.key, done)
         return await perform(self.log, "aaa.tool", context, None, lambda context: handler.handle(context, call))
 
     async def _ask(self, contexts: Sequence[EffectContext], calls: Sequence[ToolCall]) -> None:
@@ -321,7 +325,7 @@ class Run:
         if not require_same(self.log, kind, key, identity_of(asked)):
             self.check_budget()
         done = self.log.results.get(key)
-        return usable(context, done) if done is not None else await perform(self.log, kind, context, asked, do)
+        return usable(key, done) if done is not None else await perform(self.log, kind, context, asked, do)
 
     async def _value(self, name: str, make: Callable[[], Any]) -> Any:
         """A value that costs nothing to make: only its result is recorded."""

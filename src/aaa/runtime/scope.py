@@ -27,8 +27,8 @@ class Scope:
         """The key that the next effect gets."""
         return f"{self.path}{self._next}"
 
-    def enter(self, what: str) -> str:
-        """Begin an effect; returns its key.
+    def free(self, what: str) -> str:
+        """The key that an effect gets if it begins now.
 
         Raises:
             RuntimeError: another is under way in this line.
@@ -37,7 +37,19 @@ class Scope:
             raise RuntimeError(
                 f"run.{what} while run.{self._busy_with} is under way: concurrent effects need run.gather(…)"
             )
-        key = f"{self.path}{self._next}"
+        return f"{self.path}{self._next}"
+
+    def skip(self) -> None:
+        """Go past an effect that is recorded."""
+        self._next += 1
+
+    def enter(self, what: str) -> str:
+        """Begin an effect; returns its key.
+
+        Raises:
+            RuntimeError: another is under way in this line.
+        """
+        key = self.free(what)
         self._next += 1
         self._busy_with = what
         return key

@@ -33,6 +33,17 @@ class UnderWay:
         """
         return _Effect(self, what)
 
+    def next(self, what: str) -> tuple[Scope, str]:
+        """The line of effects that the caller stands in, and the key of its next effect, which does not begin yet.
+
+        Raises:
+            the failure of the log, if it has failed. RuntimeError: another effect is under way in this line.
+        """
+        if self.log.failure is not None:
+            raise self.log.failure
+        scope = self.scope
+        return scope, scope.free(what)
+
     async def stop(self) -> None:
         """End effects that are still under way, for example one that a failed `asyncio.gather` left behind."""
         left = [task for task in self.tasks if task is not asyncio.current_task() and not task.done()]
@@ -43,7 +54,7 @@ class UnderWay:
 
 
 class _Effect(msgspec.Struct):
-    """One effect; a struct, since every one that is replayed passes here too."""
+    """One effect."""
 
     under_way: UnderWay
     what: str
