@@ -125,16 +125,21 @@ MARKER_TOKENS = 180  # what a marker costs in the dearest of the counters
 
 
 def smallest(messages: list[Message]) -> list[Message]:
-    """Head, groups with a pinned message, and the newest group, results at the 200 characters that the floor leaves."""
+    """Head, groups with a pinned message, and the newest group, results and arguments at the 200 characters left."""
     head = head_length(messages)
     ranges = groups(messages, head)
     kept = [r for r in ranges[:-1] if any(m.pinned or m.is_system for m in messages[slice(*r)])] + ranges[-1:]
     left = [m for start, stop in kept for m in messages[start:stop]]
-    is_cut = lambda m: m.role == "tool" and not m.pinned and len(m.text) > 200  # noqa: E731
-    return [
-        *messages[:head],
-        *(Message("tool", "x" * 200, (), m.tool_call_id, m.name) if is_cut(m) else m for m in left),
-    ]
+    return [*messages[:head], *map(_cut, left)]
+
+
+def _cut(message: Message) -> Message:
+    if message.pinned:
+        return message
+    if message.role == "tool" and len(message.text) > 200:
+        return Message("tool", "x" * 200, (), message.tool_call_id, message.name)
+    calls = [replace(c, arguments_json="x" * 200) if len(c.arguments_json) > 200 else c for c in message.tool_calls]
+    return replace(message, tool_calls=tuple(calls))
 
 
 @given(conversations(max_turns=4), policy_specs(), st.sampled_from((0.3, 0.7, 0.99)))
@@ -154,7 +159,7 @@ def test_under_pressure_a_prompt_becomes_smaller_or_the_error_says_what_is_neede
 
 
 def check_order(given_messages: Sequence[Any], prompt: Sequence[Any]) -> None:
-    """The caller's own objects come in their order; all else stands for a result or is a summary or a marker."""
+    """The caller's own objects come in their order; all else stands for a result or call, or is a summary or marker."""
     own = {id(message) for message in given_messages}
     cursor = 0
     for message in prompt:
@@ -163,7 +168,7 @@ def check_order(given_messages: Sequence[Any], prompt: Sequence[Any]) -> None:
         else:
             written = message if isinstance(message, Message) else message_from_dict(message)
             is_ours = "earlier message" in written.text or written.text.startswith("<record ")
-            assert written.role == "tool" or (written.role == "user" and is_ours)
+            assert written.role == "tool" or written.tool_calls or (written.role == "user" and is_ours)
 
 
 def check_kept(given_messages: Sequence[Any], prompt: Sequence[Any]) -> None:

@@ -166,12 +166,12 @@ class Planning:
         limit = settings.budget_tokens
         if size > settings.trigger_tokens:
             yield from self._reduce(work, settings.target_tokens)
-            self.rungs = reach_floor(work, limit)
+            self.rungs = reach_floor(work, limit, settings.trigger_tokens)
         last_sent = work.tokens
         if self.pressure < 1:
             limit = floor(min(limit, last_sent) * self.pressure)
             yield from self._reduce(work, min(limit, floor(settings.target_tokens * self.pressure)))
-            self.rungs += reach_floor(work, limit)
+            self.rungs += reach_floor(work, limit, settings.trigger_tokens)
         is_futile = self.pressure < 1 and work.tokens >= last_sent > 0  # it would be the request that was refused
         if work.tokens > settings.budget_tokens or is_futile:
             error = self._floor_error(work.tokens, work.items, limit)
@@ -191,7 +191,7 @@ class Planning:
                 self.measure.ratio = size / max(work.raw + self.repairs_raw, 1)
             limit = budget - max(self.measure.size(self.repairs_raw), 0)
             yield from self._reduce(work, min(limit, self.settings.target_tokens))
-            self.rungs += reach_floor(work, limit)
+            self.rungs += reach_floor(work, limit, self.settings.trigger_tokens)
         self._find_repairs(work)
         size = self.measure.size(work.raw + self.repairs_raw)
         if size > budget:

@@ -1,30 +1,40 @@
 """Cutting text to its start and end, with a note of what is missing."""
 
+from collections.abc import Callable
+
 from msgspec.structs import replace
 
 from aaa.messages import Part, TextPart
 
-__all__ = ["shortened"]
+__all__ = ["cut_text", "level", "shortened"]
 
 
-def shortened(content: str | tuple[Part, ...], max_chars: int, head: float = 0.7) -> str | tuple[Part, ...]:
+def shortened(
+    content: str | tuple[Part, ...],
+    max_chars: int,
+    head: float = 0.7,
+    *,
+    cut: Callable[[str, int, float], str] | None = None,
+) -> str | tuple[Part, ...]:
     """`content` with at most `max_chars` characters of text; itself if it is short enough.
 
-    Of several text parts the longest are cut, to one length; other parts are not touched.
+    Of several text parts the longest are cut, to one length, by `cut`; other parts are not touched.
     """
+    cut = cut or cut_text
     if isinstance(content, str):
-        return _cut(content, max_chars, head)
+        return cut(content, max_chars, head) if len(content) > max_chars else content
     lengths = [len(part.text) for part in content if isinstance(part, TextPart)]
     if sum(lengths) <= max_chars:
         return content
-    cap = _level(lengths, max_chars)
+    cap = level(lengths, max_chars)
     return tuple(
-        replace(part, text=_cut(part.text, cap, head)) if isinstance(part, TextPart) and len(part.text) > cap else part
+        replace(part, text=cut(part.text, cap, head)) if isinstance(part, TextPart) and len(part.text) > cap else part
         for part in content
     )
 
 
-def _cut(text: str, max_chars: int, head: float) -> str:
+def cut_text(text: str, max_chars: int, head: float = 0.7) -> str:
+    """The start and the end of `text`, with a note between them, in at most `max_chars` characters."""
     if len(text) <= max_chars:
         return text
     note = f"\n[... {len(text) - max_chars:,} characters cut ...]\n"
@@ -36,7 +46,7 @@ def _cut(text: str, max_chars: int, head: float) -> str:
     return text[:start] + note + text[len(text) - (keep - start) :]
 
 
-def _level(lengths: list[int], total: int) -> int:
+def level(lengths: list[int], total: int) -> int:
     """The cap for which the lengths, each cut to it, add up to at most `total`."""
     left = total
     for rank, length in enumerate(sorted(lengths)):

@@ -1,0 +1,108 @@
+"""Large results and large arguments cut to the longest common length that fits: the floor's last rungs.
+
+Room is shared: the largest are cut to one length, what is shorter stays whole. JSON stays JSON, and the arguments of a
+call stay an object with the same keys. What is cut is cut below the trigger if it can be, so that the next call need
+not cut again.
+"""
+
+from collections.abc import Callable
+from typing import Any, cast
+
+from msgspec.structs import replace
+
+from aaa.context.abridged import abridged, abridged_object, parsed
+from aaa.context.shorten import cut_text, shortened
+from aaa.context.work import Work
+from aaa.messages import Message, ToolCall, with_text
+from aaa.wire.rules.rewriting import with_arguments
+
+__all__ = ["SHORTEST", "cut_arguments", "cut_results"]
+
+SHORTEST = 200  # characters that a result, or the arguments of a call, are never cut below
+
+_Cut = Callable[[Message, int], Message]
+
+
+def cut_results(work: Work, limit_tokens: int, aim_tokens: int) -> bool:
+    """Cut the longest results; says whether there were any to cut. Results in pinned messages stay."""
+    known: dict[str, Any] = {}
+
+    def cut(message: Message, max_chars: int) -> Message:
+        assert message.content is not None, "it is longer than that"
+        content = shortened(message.content, max_chars, cut=lambda text, cap, _: _shorter(text, cap, known))
+        return message if content is message.content else with_text(message, content)
+
+    lengths = {i: len(m.text) for i, m in enumerate(work.messages) if m.role == "tool"}
+    return _cut_level(work, (aim_tokens, limit_tokens), lengths, cut)
+
+
+def cut_arguments(work: Work, limit_tokens: int, aim_tokens: int) -> bool:
+    """Cut the longest arguments of calls, leaf by leaf; says whether there were any to cut."""
+    known: dict[str, Any] = {}
+
+    def cut(message: Message, max_chars: int) -> Message:
+        return replace(message, tool_calls=tuple(_with_less(call, max_chars, known) for call in message.tool_calls))
+
+    lengths = {
+        index: max(len(call.arguments_json) for call in message.tool_calls)
+        for index, message in enumerate(work.messages)
+        if message.tool_calls
+    }
+    return _cut_level(work, (aim_tokens, limit_tokens), lengths, cut)
+
+
+def _cut_level(work: Work, goals: tuple[int, int], lengths: dict[int, int], cut: _Cut) -> bool:
+    """Cut what is longer than the longest common length that reaches the first of `goals` that can be reached.
+
+    To the shortest allowed if none can. Cost: O(what is kept), however long the messages are: short ones are tried first.
+    """
+    lengths = {i: length for i, length in lengths.items() if length > SHORTEST and not work.is_protected(i)}
+    if not lengths:
+        return False
+    low, high = SHORTEST, max(lengths.values())
+    best = _with_cuts(work, lengths, low, cut)
+    limit = goals[0] if work.size_of(best) <= goals[0] else goals[1]
+    step = SHORTEST
+    while low < high:
+        middle = min(low + step, high) if step else (low + high + 1) // 2
+        tried = _with_cuts(work, lengths, middle, cut)
+        if work.size_of(tried) <= limit:
+            low, best, step = middle, tried, step * 2
+        else:
+            high, step = middle - 1, 0  # from here on by halving
+    if work.size_of(best) >= work.tokens:
+        return False
+    work.messages = best
+    return True
+
+
+def _with_cuts(work: Work, lengths: dict[int, int], max_chars: int, cut: _Cut) -> list[Message]:
+    messages = work.messages[:]
+    for index, length in lengths.items():
+        if length > max_chars:
+            messages[index] = cut(messages[index], max_chars)
+    return messages
+
+
+def _parsed_once(text: str, known: dict[str, Any]) -> Any:
+    if text not in known:
+        known[text] = parsed(text)
+    return known[text]
+
+
+def _shorter(text: str, max_chars: int, known: dict[str, Any]) -> str:
+    value = _parsed_once(text, known)
+    json = abridged(value, max_chars) if value is not None else None
+    return cut_text(text, max_chars) if json is None else json
+
+
+def _with_less(call: ToolCall, max_chars: int, known: dict[str, Any]) -> ToolCall:
+    text = call.arguments_json
+    if len(text) <= max_chars:
+        return call
+    if '"custom"' in call.extra:  # a custom tool's input is text, not JSON
+        return with_arguments(call, cut_text(text, max_chars))
+    value = _parsed_once(text, known)
+    fields = cast("dict[str, Any]", value) if isinstance(value, dict) else {"[arguments that are no object]": text}
+    json = abridged_object(fields, max_chars)
+    return call if json is None or len(json) >= len(text) else with_arguments(call, json)
