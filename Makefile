@@ -17,7 +17,7 @@ CHECKABLE := $(VENV)/.stamp-check
 LOCKABLE := $(VENV)/.stamp-lock
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-hf test-llama check format bench lock clean
+.PHONY: help demo test test-hf test-llama fuzz check format bench lock clean
 .DELETE_ON_ERROR:
 
 help: ## print this list
@@ -37,6 +37,9 @@ test-hf: ## a tiny random transformers model, in an environment of its own with 
 test-llama: ## a real llama-server on a tiny random model; LLAMA_SERVER names one that is there, else it is built
 	$(MAKE) VENV=.venv-llama .venv-llama/.stamp-llama
 	.venv-llama/bin/python -m pytest tests/local_models/test_llama.py -rs $(ARGS)
+
+fuzz: $(TESTABLE) ## hunt for a conversation, policy and provider that break a promise (ARGS="--seconds 3600")
+	$(BIN)/python -m tests.fuzz $(ARGS)
 
 check: $(CHECKABLE) ## lint, formatting, types, tests
 	$(BIN)/ruff check .

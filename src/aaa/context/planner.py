@@ -68,6 +68,7 @@ class Planning:
         self.late_results = 0
         self.repairs: tuple[Repair, ...] = ()
         self.repairs_raw = 0
+        self.repaired_tokens = 0
 
     def steps(self) -> Steps:
         """Make the plan.
@@ -100,9 +101,15 @@ class Planning:
         return self.measure.total(self.transcript.tokens(), self.transcript)
 
     @property
+    def prompt_tokens(self) -> int:
+        """Calibrated tokens of the prompt before anything more is done to it."""
+        start = self._starting_edits()
+        return self._size_of(self._work(start).raw if start else self._whole_raw)
+
+    @property
     def fixed_tokens(self) -> int:
         """Calibrated tokens of head and tools, which no strategy makes smaller."""
-        head = self.transcript[: self.transcript.head]
+        head = self.transcript[: self._head]
         return self.measure.size(self.measure.total(self._head_raw(), head))
 
     def _refuse_impossible(self) -> None:
@@ -111,7 +118,13 @@ class Planning:
             raise self._floor_error(self.fixed_tokens, (), self.settings.budget_tokens)
 
     def _head_raw(self) -> int:
-        return self.transcript.tokens(0, self.transcript.head)
+        return self.transcript.tokens(0, self._head)
+
+    @property
+    def _head(self) -> int:
+        """How many messages stand before everything else; a summary may cover the task."""
+        head = self.transcript.head
+        return head if self.record is None else min(head, self.record.begin_in(self.transcript))
 
     def _starting_edits(self) -> list[Edit]:
         """The stored summary, the edits in force outside of what it stands for, and what goes with either."""
@@ -184,7 +197,7 @@ class Planning:
         budget = self.settings.budget_tokens
         for _ in range(_REPAIR_ROUNDS):
             self._find_repairs(work)
-            size = self._size_of(work.raw + self.repairs_raw)
+            size = self.repaired_tokens = self._size_of(work.raw + self.repairs_raw)
             if size <= budget:
                 return
             if self._is_anchored:
@@ -193,9 +206,9 @@ class Planning:
             yield from self._reduce(work, min(limit, self.settings.target_tokens))
             self.rungs += reach_floor(work, limit, self.settings.trigger_tokens)
         self._find_repairs(work)
-        size = self.measure.size(work.raw + self.repairs_raw)
-        if size > budget:
-            raise self._floor_error(size, work.items, budget)
+        self.repaired_tokens = self.measure.size(work.raw + self.repairs_raw)
+        if self.repaired_tokens > budget:
+            raise self._floor_error(self.repaired_tokens, work.items, budget)
 
     def _find_repairs(self, work: Work) -> None:
         repaired, self.repairs = made_valid(work.items, self.transcript, self.target)
@@ -207,7 +220,7 @@ class Planning:
             return self.measure.total(0, repaired) - work.raw
         known = {id(item.message): item.raw for item in work.items}
         count = self.measure.message
-        return sum(known[id(m)] if id(m) in known else count(m) for m in repaired) - sum(known.values())
+        return sum(known[id(m)] if id(m) in known else count(m) for m in repaired) - sum(i.raw for i in work.items)
 
     def _reduce(self, work: Work, target_tokens: int) -> Generator[Awaitable[Any], Any, None]:
         """Run the strategies in order until the target is reached."""
@@ -258,7 +271,7 @@ class Planning:
             raw_tokens=work.raw + self.repairs_raw,
             edits=work.edits() if changed else tuple(start),
             tokens_before=self.measure.size(self._whole_raw),
-            tokens_after=work.tokens + self.measure.size(self.repairs_raw) if self.repairs else work.tokens,
+            tokens_after=self.repaired_tokens if self.repairs else work.tokens,
             kept_prefix_tokens=self.measure.size(self.measure.tools_raw + _kept_raw(work)),
             applied=(*stored, *late, *work.applied, *(f"floor({rung})" for rung in self.rungs)),
             floor=tuple(self.rungs),
@@ -276,7 +289,7 @@ class Planning:
     def _floor_error(self, needed: int, items: Sequence[Item], budget_tokens: int) -> ContextFloorError:
         size = self.measure.size
         tools, head = size(self.measure.tools_raw), size(self._head_raw())
-        known = items or render(self.transcript, (), self.transcript.head)
+        known = items or render(self.transcript, (), self._head)
         largest = sorted((item for item in known if item.source is not None), key=lambda item: -item.raw)[:3]
         tail = max(needed - head - tools, 0)
         return ContextFloorError(
@@ -301,13 +314,14 @@ def _kept_raw(work: Work) -> int:
 
 def _kept_beside(transcript: Transcript, record: SummaryRecord) -> list[int]:
     """What stays beside a stored summary: what stayed when it was written, and groups with a message pinned since."""
-    pinned = pinned_in(transcript, transcript.head, record.upto)
+    begin = record.begin_in(transcript)
+    pinned = pinned_in(transcript, begin, record.upto)
     if record.kept is None or not pinned:
         return list(record.kept) if record.kept is not None else pinned
     known = set(record.kept)
-    span = transcript[transcript.head : record.upto]
+    span = transcript[begin : record.upto]
     for start, stop in groups(span):
-        group = range(start + transcript.head, stop + transcript.head)
+        group = range(start + begin, stop + begin)
         if any(is_pinned(transcript[index]) and index not in known for index in group):
             known.update(group)
     return sorted(known)

@@ -3,7 +3,7 @@
 from aaa.messages import ToolSpec
 from aaa.wire.rules import PROVIDERS, Rule, Rules, rules_for
 
-__all__ = ["EACH_RULE", "PROFILES", "THINKING_BUDGET"]
+__all__ = ["EACH_RULE", "MODELS_OF", "PROFILES", "THINKING_BUDGET"]
 
 THINKING_BUDGET = {"thinking": {"type": "enabled", "budget_tokens": 1024}}
 
@@ -22,10 +22,12 @@ _MODELS = {
     "moonshot": (None, "moonshot-v1-32k", "kimi-k2-thinking"),
 }
 
+MODELS_OF = {provider: _MODELS.get(provider, (None,)) for provider in PROVIDERS}
+
 PROFILES: dict[str, Rules] = {
     f"{provider} {model or ''}".strip(): rules_for(provider, model)
-    for provider in PROVIDERS
-    for model in _MODELS.get(provider, (None,))
+    for provider, models in MODELS_OF.items()
+    for model in models
 }
 PROFILES["anthropic, thinking by budget"] = rules_for("anthropic", "claude-sonnet-4-5", params=THINKING_BUDGET)
 PROFILES["anthropic, budget, unknown model"] = rules_for("anthropic", params=THINKING_BUDGET)

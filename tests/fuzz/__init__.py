@@ -1,0 +1,1 @@
+"""Random conversations of every shape × random policies × every provider's rules, for as long as is asked."""
