@@ -39,7 +39,8 @@ __all__ = [
     "usages",
 ]
 
-IMAGE = OpaquePart("image_url", '{"type":"image_url","image_url":{"url":"data:image/png;base64,iVBORw0KGgo="}}')
+_PIXELS = "iVBORw0KGgoAAAANSUhEUgAAAEAAAAAwCAIAAAA="  # the beginning of a PNG of 64 by 48
+IMAGE = OpaquePart("image_url", f'{{"type":"image_url","image_url":{{"url":"data:image/png;base64,{_PIXELS}"}}}}')
 ODD_TEXTS = (
     "\ud800 lone",
     "lone \udfff",

@@ -16,6 +16,7 @@ def test_the_names_of_aaa_context():
         "Edit",
         "FitterState",
         "HeuristicCounter",
+        "ModelCounter",
         "Plan",
         "Prepared",
         "PromptFitter",
@@ -28,6 +29,7 @@ def test_the_names_of_aaa_context():
         "Transcript",
         "TruncateToolResults",
         "Work",
+        "counter_for",
         "groups",
     ]
 

@@ -68,8 +68,9 @@ def fitting(policy: ContextPolicy, messages: Sequence[Any], tools: Sequence[Any]
 
 
 def size(policy: ContextPolicy, messages: Sequence[Message], tools: Sequence[Any] = ()) -> int:
-    """Calibrated tokens by the policy's own counter."""
-    return policy.counter.count(messages, tools)
+    """Calibrated tokens by the policy's own counter, media added."""
+    measure = policy.measure(tools)
+    return measure.size(measure.total(sum(map(measure.message, messages)), messages))
 
 
 def roomy(spec: PolicySpec, messages: Sequence[Message]) -> PolicySpec:
@@ -400,11 +401,10 @@ class Measured:
     """The raw size by a policy's counter."""
 
     def __init__(self, policy: ContextPolicy) -> None:
-        counter = policy.counter
-        self.base = counter.base if isinstance(counter, CalibratedCounter) else counter
+        self.measure = policy.measure()
 
     def raw(self, messages: Sequence[Message]) -> int:
-        return self.base.count(messages, ())
+        return self.measure.total(sum(map(self.measure.message, messages)), messages)
 
 
 # 8. Saved and reloaded

@@ -3,7 +3,15 @@
 `PromptFitter` is the door into a loop of your own, `ContextPolicy` the rules behind it. Knows no engine and no HTTP.
 """
 
-from aaa.context.counters import AdditiveCounter, CalibratedCounter, HeuristicCounter, TiktokenCounter, TokenCounter
+from aaa.context.counters import (
+    AdditiveCounter,
+    CalibratedCounter,
+    HeuristicCounter,
+    ModelCounter,
+    TiktokenCounter,
+    TokenCounter,
+    counter_for,
+)
 from aaa.context.edits import Edit
 from aaa.context.fitter import FitterState, PromptFitter
 from aaa.context.groups import groups
@@ -23,6 +31,7 @@ __all__ = [
     "Edit",
     "FitterState",
     "HeuristicCounter",
+    "ModelCounter",
     "Plan",
     "Prepared",
     "PromptFitter",
@@ -35,5 +44,6 @@ __all__ = [
     "Transcript",
     "TruncateToolResults",
     "Work",
+    "counter_for",
     "groups",
 ]

@@ -54,7 +54,7 @@ def cut_arguments(work: Work, limit_tokens: int, aim_tokens: int) -> bool:
 def _cut_level(work: Work, goals: tuple[int, int], lengths: dict[int, int], cut: _Cut) -> bool:
     """Cut what is longer than the longest common length that reaches the first of `goals` that can be reached.
 
-    To the shortest allowed if none can. Cost: O(what is kept), however long the messages are: short ones are tried first.
+    To the shortest allowed if none can. Cost: O(what is kept), however long the messages are.
     """
     lengths = {i: length for i, length in lengths.items() if length > SHORTEST and not work.is_protected(i)}
     if not lengths:

@@ -20,7 +20,7 @@ import msgspec
 
 from aaa.context.anchor import Anchor
 from aaa.context.conversation import Conversation
-from aaa.context.counters import CalibratedCounter, Measure
+from aaa.context.counters import CalibratedCounter
 from aaa.context.driving import finish, finish_now
 from aaa.context.edits import Edit
 from aaa.context.plan import Plan
@@ -87,7 +87,7 @@ class PromptFitter:
         if isinstance(counter, CalibratedCounter):
             counter = counter.copy(dict(state.ratios) if state.ratios else None)
         self.counter = counter
-        self._cache = TranscriptCache(Measure(counter).message, size=4)
+        self._cache = TranscriptCache(policy.measure(counter=counter).message, size=4)
         self._sent = state.sent
         self._windows = dict(state.windows)
 
@@ -187,7 +187,8 @@ class PromptFitter:
     def _planning(self, conversation: Conversation, model: str | None, call: Call) -> Planning:
         call = replace(call, anchor=self._anchor, learned_tokens=self._windows.get(model))
         transcript = self._cache.transcript_of(conversation.messages)
-        return self.policy.planning(transcript, Measure(self.counter, conversation.tools, model), self.book, call)
+        measure = self.policy.measure(conversation.tools, model, self.counter)
+        return self.policy.planning(transcript, measure, self.book, call)
 
     def _keep(self, plan: Plan, planning: Planning, conversation: Conversation, given: Sequence[M]) -> Prepared[M]:
         """Take over what the plan did, all at once."""

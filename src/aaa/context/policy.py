@@ -58,7 +58,7 @@ class ContextPolicy:
     With a `provider` (one of `aaa.wire.rules.PROVIDERS`) the prompt is also valid for it, whatever the conversation is
     like: what has to be changed for that is in the report.
 
-    Images and other parts that are not text count nothing yet: leave room for them.
+    Images, sound, films and documents are counted by the provider's rule, where the counter does not count them itself.
 
     Raises:
         ValueError: numbers that contradict each other, or `Summarize` with nothing to summarise with.
@@ -93,7 +93,7 @@ class ContextPolicy:
         self.sticky = sticky
         self.provider = provider
         self.strategies = _strategies(strategies, summarizer, summarizer_model)
-        self._cache = TranscriptCache(Measure(self.counter).message)
+        self._cache = TranscriptCache(self.measure().message)
         self._is_warned = False
         if not callable(max_input_tokens):
             self.settings(None)
@@ -141,8 +141,9 @@ class ContextPolicy:
         """Calibrate on a real response: the provider's prompt tokens against our raw estimate of what was sent."""
         if isinstance(self.counter, CalibratedCounter):
             conversation = Conversation(sent, tools)
-            estimated = self.counter.base.count(conversation.messages, conversation.tools)
-            self.counter.observe(model, estimated, actual_prompt_tokens)
+            measure = self.measure(conversation.tools, model)
+            raw = sum(map(measure.message, conversation.messages)) if measure.is_additive else 0
+            self.counter.observe(model, measure.total(raw, conversation.messages), actual_prompt_tokens)
 
     async def prepare(
         self,
@@ -165,7 +166,7 @@ class ContextPolicy:
         conversation = Conversation(transcript, tools)
         known = self.transcript_of(conversation)
         kept = SummaryBook() if book is None else book
-        measure = Measure(self.counter, conversation.tools, model)
+        measure = self.measure(conversation.tools, model)
         planning = self.planning(known, measure, kept, Call(pressure=pressure))
         plan = await finish(planning.steps())
         kept.keep(plan.new_summaries, plan.edits if self.sticky else None, plan.rejected_digests)
@@ -188,9 +189,15 @@ class ContextPolicy:
         """
         conversation = Conversation(transcript, tools)
         known = self.transcript_of(conversation)
-        measure = Measure(self.counter, conversation.tools, model)
+        measure = self.measure(conversation.tools, model)
         planning = self.planning(known, measure, book or SummaryBook(), Call(pressure=pressure, is_estimate=estimate))
         return await finish(planning.steps())
+
+    def measure(
+        self, tools: Sequence[ToolSpec] = (), model: str | None = None, counter: TokenCounter | None = None
+    ) -> Measure:
+        """The sizes of one request, by this policy's counter or a conversation's own."""
+        return Measure(counter or self.counter, tools, model, provider=self.provider)
 
     def transcript_of(self, conversation: Conversation) -> Transcript:
         """The transcript of what was given; recognised if it has grown since it was last seen."""

@@ -30,6 +30,8 @@ class TiktokenCounter:
         ImportError: neither toktok-rs nor tiktoken with a cached vocabulary is installed; names the extra.
     """
 
+    is_literal = True
+
     def __init__(self, encoding: str = "o200k_base", per_message: int = 4) -> None:
         if per_message < 0:
             raise ValueError(f"per_message must not be negative, got {per_message}")

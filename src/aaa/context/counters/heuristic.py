@@ -12,10 +12,12 @@ __all__ = ["HeuristicCounter"]
 class HeuristicCounter:
     """Characters divided by `chars_per_token`, plus a fixed overhead per message and per tool call.
 
-    Literal: text, names and arguments of calls; media and other opaque parts count nothing.
+    Literal: text, names and arguments of calls; media and other opaque parts count nothing. A policy adds the media.
 
     Units: estimated tokens. A message is `per_message + ⌈chars / chars_per_token⌉ + calls · per_tool_call`.
     """
+
+    is_literal = True
 
     def __init__(self, chars_per_token: float = 3.5, per_message: int = 4, per_tool_call: int = 8) -> None:
         if not chars_per_token > 0:

@@ -4,13 +4,16 @@
     calibrated size  = ⌈raw · ratio⌉
     anchored size    = reported + ⌈(raw − raw then) · ratio⌉   while the prompt extends the one the report was for
 
-A counter that is not additive counts whole prompts: correct, but every question costs O(prompt).
+A counter that is not additive counts whole prompts: correct, but every question costs O(prompt). To what a literal
+counter says of a message the media in it are added, by the provider's rule: else the calibration would take their
+tokens for those of the text.
 """
 
 from collections.abc import Callable, Sequence
 from functools import cached_property, lru_cache
 
 from aaa.context.counters.calibrated import CalibratedCounter, scaled
+from aaa.context.counters.media import MediaRule, media_rule, media_tokens
 from aaa.context.counters.protocol import AdditiveCounter, TokenCounter
 from aaa.messages import Message, ToolSpec
 
@@ -22,15 +25,31 @@ def base_counter(counter: TokenCounter) -> TokenCounter:
     return counter.base if isinstance(counter, CalibratedCounter) else counter
 
 
+def _with_media(count: Callable[[Message], int], rule: MediaRule) -> Callable[[Message], int]:
+    """What `count` says and the media, which it does not know."""
+
+    def counted(message: Message) -> int:
+        return count(message) + media_tokens(message, rule) if isinstance(message.content, tuple) else count(message)
+
+    return counted
+
+
 @lru_cache(maxsize=256)
 def _tools_of(base: TokenCounter, tools: tuple[ToolSpec, ...]) -> int:
     return base.count((), tools)  # the same tools come with every call of a run: count them once
 
 
 class Measure:
-    """Raw and calibrated sizes for one request."""
+    """Raw and calibrated sizes for one request; `provider` decides what media count where the counter does not."""
 
-    def __init__(self, counter: TokenCounter, tools: Sequence[ToolSpec] = (), model: str | None = None) -> None:
+    def __init__(
+        self,
+        counter: TokenCounter,
+        tools: Sequence[ToolSpec] = (),
+        model: str | None = None,
+        *,
+        provider: str | None = None,
+    ) -> None:
         base = base_counter(counter)
         self.base = base
         self.tools = tuple(tools)
@@ -39,6 +58,8 @@ class Measure:
         self.message: Callable[[Message], int] = (
             base.count_message if isinstance(base, AdditiveCounter) else lambda message: base.count((message,), ())
         )
+        if getattr(base, "is_literal", False):
+            self.message = _with_media(self.message, media_rule(provider))
         self.ratio = counter.ratio(model) if isinstance(counter, CalibratedCounter) else 1.0
 
     @cached_property
