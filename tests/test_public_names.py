@@ -11,10 +11,12 @@ def test_the_names_of_aaa_context():
         "AdditiveCounter",
         "CalibratedCounter",
         "ClearToolResults",
+        "CollapseRepeats",
         "ContextPolicy",
         "DropOldest",
         "Edit",
         "FitterState",
+        "Gauge",
         "HeuristicCounter",
         "ModelCounter",
         "Plan",
@@ -29,8 +31,11 @@ def test_the_names_of_aaa_context():
         "Transcript",
         "TruncateToolResults",
         "Work",
+        "awaits_results",
         "counter_for",
         "groups",
+        "shortened",
+        "without_old_thinking",
     ]
 
 
@@ -59,6 +64,7 @@ def test_the_names_of_aaa_messages():
         "pair",
         "with_extra_of",
         "with_text",
+        "without_parts",
     ]
 
 
@@ -85,6 +91,7 @@ def test_the_names_of_aaa_errors():
         "StateError",
         "StoreError",
         "StoreInUseError",
+        "SummaryError",
         "SupersededError",
         "ToolArgumentsError",
         "ToolDefinitionError",

@@ -3,8 +3,9 @@
     AaaError
     ├── ContextError
     │   ├── ContextFloorError     the conversation cannot be made to fit
-    │   └── ContextOverflowError  a provider refused a prompt as too large
-    │       └── RequestTooLarge   … in bytes, which fewer tokens may not cure
+    │   ├── ContextOverflowError  a provider refused a prompt as too large
+    │   │   └── RequestTooLarge   … in bytes, which fewer tokens may not cure
+    │   └── SummaryError          a compaction that was asked for got no summary
     ├── ProviderError             a provider refused or failed for another reason
     │   ├── RateLimitError        too much in a time
     │   ├── OutputLimitError      more output was asked for than the model gives
@@ -57,6 +58,7 @@ __all__ = [
     "StateError",
     "StoreError",
     "StoreInUseError",
+    "SummaryError",
     "SupersededError",
     "ToolArgumentsError",
     "ToolDefinitionError",
@@ -146,6 +148,23 @@ class ContextOverflowError(ContextError):
         known = [f"{name} {number:,}" for name, number in (("limit", limit), ("requested", requested)) if number]
         numbers = f" ({', '.join(known)})" if known else ""
         super().__init__((problem or "the prompt is larger than the model's window") + numbers)
+
+
+class SummaryError(ContextError):
+    """A compaction that was asked for got no summary that could be used; the conversation is as it was.
+
+    `reason` is "empty", "cut off", "tool call", "error text", "too large", "timeout", "too long" (the summarizer can not
+    read the shortest part) or "failed"; `problem` says more. What was summarised before it failed is kept.
+    """
+
+    def __init__(self, reason: str, problem: str, *, messages: int) -> None:
+        self.reason = reason
+        self.problem = problem
+        self.messages = messages
+        super().__init__(
+            f"no summary of {messages} messages ({reason}: {problem}). Nothing is lost: try again, with another model, "
+            "or let the strategies that call no model make the prompt fit."
+        )
 
 
 class RequestTooLarge(ContextOverflowError):

@@ -14,11 +14,21 @@ from aaa.context.counters import (
 )
 from aaa.context.edits import Edit
 from aaa.context.fitter import FitterState, PromptFitter
-from aaa.context.groups import groups
+from aaa.context.gauge import Gauge
+from aaa.context.groups import awaits_results, groups
 from aaa.context.plan import Plan
 from aaa.context.policy import ContextPolicy, Prepared
-from aaa.context.strategies import ClearToolResults, DropOldest, Strategy, Summarize, TruncateToolResults
+from aaa.context.shorten import shortened
+from aaa.context.strategies import (
+    ClearToolResults,
+    CollapseRepeats,
+    DropOldest,
+    Strategy,
+    Summarize,
+    TruncateToolResults,
+)
 from aaa.context.summaries import SummaryBook, SummaryRecord
+from aaa.context.thinking import without_old_thinking
 from aaa.context.transcript import Transcript
 from aaa.context.work import Work
 
@@ -26,10 +36,12 @@ __all__ = [
     "AdditiveCounter",
     "CalibratedCounter",
     "ClearToolResults",
+    "CollapseRepeats",
     "ContextPolicy",
     "DropOldest",
     "Edit",
     "FitterState",
+    "Gauge",
     "HeuristicCounter",
     "ModelCounter",
     "Plan",
@@ -44,6 +56,9 @@ __all__ = [
     "Transcript",
     "TruncateToolResults",
     "Work",
+    "awaits_results",
     "counter_for",
     "groups",
+    "shortened",
+    "without_old_thinking",
 ]

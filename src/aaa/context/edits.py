@@ -13,7 +13,7 @@ from typing import Literal
 
 import msgspec
 
-from aaa.context.groups import groups, is_pinned
+from aaa.context.groups import groups, is_pinned, pending_call
 from aaa.context.markers import marked, marker
 from aaa.context.transcript import Transcript
 from aaa.messages import Message, with_extra_of
@@ -110,9 +110,15 @@ def _marker(transcript: Transcript, dropped: Sequence[Edit]) -> Item:
 
 
 def pinned_in(messages: Sequence[Message], start: int, stop: int) -> list[int]:
-    """Indices in [start, stop) of groups with a pinned message, in order; a system message after the head is pinned."""
-    if isinstance(messages, Transcript) and not messages.pinned_between(start, stop):
+    """Indices in [start, stop) of groups with a pinned message, in order; a system message after the head is pinned.
+
+    So is a call that is under way: whoever answers it must find it.
+    """
+    pending = pending_call(messages)
+    is_pending_here = pending is not None and start <= pending < stop
+    if isinstance(messages, Transcript) and not is_pending_here and not messages.pinned_between(start, stop):
         return []
     span = messages[start:stop]
-    ranges = [range(a + start, b + start) for a, b in groups(span) if any(map(is_pinned, span[a:b]))]
-    return [index for indices in ranges for index in indices]
+    ranges = [range(a + start, b + start) for a, b in groups(span)]
+    kept = [r for r in ranges if any(map(is_pinned, span[r.start - start : r.stop - start])) or pending in r]
+    return [index for indices in kept for index in indices]

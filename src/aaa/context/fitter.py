@@ -19,10 +19,13 @@ from typing import Any, cast
 import msgspec
 
 from aaa.context.anchor import Anchor
+from aaa.context.compacting import Compaction, summarize_of
 from aaa.context.conversation import Conversation
 from aaa.context.counters import CalibratedCounter
 from aaa.context.driving import finish, finish_now
 from aaa.context.edits import Edit
+from aaa.context.gauge import Gauge
+from aaa.context.groups import awaits_results
 from aaa.context.plan import Plan
 from aaa.context.planner import Planning
 from aaa.context.policy import ContextPolicy, M, Prepared, prepared
@@ -140,6 +143,58 @@ class PromptFitter:
         planning = self._planning(conversation, model, Call(pressure=pressure, provider=provider, params=params))
         return self._keep(finish_now(planning.steps()), planning, conversation, messages)
 
+    async def compact(
+        self,
+        messages: Sequence[M],
+        *,
+        keep_recent: int | None = None,
+        keep_first: int | None = None,
+        tools: Sequence[ToolSpec | Mapping[str, Any]] = (),
+        model: str | None = None,
+        timeout_seconds: float | None = None,
+    ) -> None:
+        """Have all but the newest `keep_recent` groups summarised now, whatever their size; `fit` then uses it.
+
+        For a user or a program that asks for it. Messages that come meanwhile simply follow; if the conversation is
+        another one by then, the summary is not used. `timeout_seconds` is for each part of a long conversation; the
+        parts that are done stay done. `keep_first` messages stay in front, by default instructions, and the task
+        while it is the last that the user said.
+
+        Raises:
+            SummaryError: no summary that can be used; the conversation is as it was.
+            ValueError: the policy has nothing to summarise with.
+        """
+        conversation = Conversation(messages, tools)
+        measure = self.policy.measure(conversation.tools, model, self.counter)
+        settings = self.policy.settings(model, learned_tokens=self._windows.get(model))
+        await Compaction(
+            transcript=self._cache.transcript_of(conversation.messages),
+            measure=measure,
+            settings=settings,
+            strategy=summarize_of(settings.strategies),
+            book=self.book,
+            keep_recent=settings.keep_recent if keep_recent is None else keep_recent,
+            keep_first=keep_first,
+            timeout_seconds=timeout_seconds,
+        ).run()
+
+    def gauge(
+        self,
+        messages: Sequence[M],
+        *,
+        tools: Sequence[ToolSpec | Mapping[str, Any]] = (),
+        model: str | None = None,
+    ) -> Gauge:
+        """How full the window is with `messages`: what `fit` would start from. Changes nothing, calls no model."""
+        conversation = Conversation(messages, tools)
+        planning = self._planning(conversation, model, Call())
+        return Gauge(
+            tokens=planning.prompt_tokens,
+            settings=planning.settings,
+            fixed_tokens=planning.fixed_tokens,
+            awaits_results=awaits_results(conversation.messages),
+        )
+
     def record(self, usage: object) -> None:
         """Learn from what the provider counted for the prompt fitted last.
 
@@ -187,8 +242,9 @@ class PromptFitter:
     def _planning(self, conversation: Conversation, model: str | None, call: Call) -> Planning:
         call = replace(call, anchor=self._anchor, learned_tokens=self._windows.get(model))
         transcript = self._cache.transcript_of(conversation.messages)
-        measure = self.policy.measure(conversation.tools, model, self.counter)
-        return self.policy.planning(transcript, measure, self.book, call)
+        return self.policy.planning(
+            transcript, self.policy.measure(conversation.tools, model, self.counter), self.book, call
+        )
 
     def _keep(self, plan: Plan, planning: Planning, conversation: Conversation, given: Sequence[M]) -> Prepared[M]:
         """Take over what the plan did, all at once."""

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 
 from aaa.messages import Message, pair
 
-__all__ = ["groups", "head_length", "is_pinned"]
+__all__ = ["awaits_results", "groups", "head_length", "is_pinned", "pending_call"]
 
 
 def groups(msgs: Sequence[Message], start: int = 0) -> list[tuple[int, int]]:
@@ -42,6 +42,26 @@ def head_length(messages: Sequence[Message]) -> int:
     if length < len(messages) and messages[length].role == "user":
         length += 1
     return length
+
+
+def pending_call(messages: Sequence[Message]) -> int | None:
+    """Index of the message whose calls are under way: the newest that has calls, while one of them has no result.
+
+    What an earlier message called and never got is not under way any more. Cost: O(messages behind the newest calls).
+    """
+    results: set[str] = set()
+    for index in reversed(range(len(messages))):
+        message = messages[index]
+        if message.role == "tool":
+            results.add(message.tool_call_id or "")
+        elif message.tool_calls:
+            return None if all(call.id in results for call in message.tool_calls) else index
+    return None
+
+
+def awaits_results(messages: Sequence[Message]) -> bool:
+    """Whether a call is under way: its result, or a user's yes, is still to come."""
+    return pending_call(messages) is not None
 
 
 def is_pinned(message: Message) -> bool:

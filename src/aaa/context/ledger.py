@@ -38,20 +38,22 @@ def edits_of(
 
 def _summary_of(transcript: Transcript, items: Sequence[Item], record: SummaryRecord) -> Edit:
     written = next((item for item in items if _is_written_summary(item)), None)
-    kept = tuple(i.source for i in items if i.source is not None and transcript.head <= i.source < record.upto)
+    begin = record.begin_in(transcript)
+    kept = tuple(i.source for i in items if i.source is not None and begin <= i.source < record.upto)
     return summary_edit(transcript, record, kept, written)
 
 
 def summary_edit(transcript: Transcript, record: SummaryRecord, kept: Sequence[int], written: Item | None) -> Edit:
     """The edit that puts `written` in the place of what `record` covers, the messages at `kept` apart."""
+    begin = record.begin_in(transcript)
     return Edit(
         "summarize",
-        transcript.head,
+        begin,
         "summarize",
         digest=record.prefix_hash,
         stop=record.upto,
         kept=tuple(kept),
-        tokens_before=transcript.tokens(transcript.head, record.upto) - sum(transcript.tokens(i, i + 1) for i in kept),
+        tokens_before=transcript.tokens(begin, record.upto) - sum(transcript.tokens(i, i + 1) for i in kept),
         tokens_after=written.raw if written else 0,
         replacement=written.message if written else None,
     )

@@ -27,6 +27,14 @@ class Settings:
         """What the prompt may have: window less reserve."""
         return self.window_tokens - self.reserve_tokens
 
+    def output_for(self, prompt_tokens: int, wanted_tokens: int, *, largest: int | None = None) -> int:
+        """How much output to ask for beside a prompt: what is wanted, at most what is left and the model gives.
+
+        Not above 0 where the prompt fills the window.
+        """
+        left = self.window_tokens - prompt_tokens
+        return min(wanted_tokens, left) if largest is None else min(wanted_tokens, left, largest)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Call:

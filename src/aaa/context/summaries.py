@@ -23,7 +23,8 @@ class SummaryRecord:
     """A summary of T[head:upto] of the transcript T, valid for any whose first `upto` messages hash to `prefix_hash`.
 
     `identifiers` are names and numbers of the summarised span that the text lacks; they are listed after it. `kept`
-    are the indices that stay beside it (pinned groups); None: worked out from the transcript.
+    are the indices that stay beside it (pinned groups); None: worked out from the transcript. `begin` is where the
+    summarised span begins, None for behind the head.
     """
 
     upto: int
@@ -31,6 +32,11 @@ class SummaryRecord:
     text: str
     identifiers: tuple[str, ...] = ()
     kept: tuple[int, ...] | None = None
+    begin: int | None = None
+
+    def begin_in(self, transcript: Transcript) -> int:
+        """Where in the transcript the summary stands."""
+        return transcript.head if self.begin is None else self.begin
 
 
 @dataclass(slots=True)

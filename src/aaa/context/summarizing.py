@@ -12,9 +12,11 @@ from collections.abc import Awaitable, Callable, Sequence
 
 import msgspec
 
-from aaa.messages import LLMClient, LLMRequest, LLMResponse, Message
+from aaa.errors import ContextOverflowError
+from aaa.messages import LLMClient, LLMRequest, LLMResponse, Message, OpaquePart
+from aaa.wire.media import media_of
 
-__all__ = ["PendingSummary", "Summarizer", "Written", "chunks_of", "model_summarizer", "write"]
+__all__ = ["PendingSummary", "Summarizer", "Written", "chunks_of", "instructions_tokens", "model_summarizer", "write"]
 
 _INSTRUCTIONS = """You keep the record of a long piece of work between a user, an assistant and its tools.
 Write one record that replaces both the earlier record, if there is one, and the part of the conversation given below.
@@ -28,6 +30,9 @@ _ERROR_TEXT = re.compile(
     r"internal server error|(the )?prompt is too long|context length exceeded|i('m| am) sorry, (but )?i can)",
     re.IGNORECASE,
 )
+_SHORTEST_CHUNK = 400  # characters; a model that can not read that can read nothing
+_LEAST_SIDE = 40  # characters kept of each side of a message
+_SAFE = 0.9  # of what an error says would have fitted: the instructions do not get shorter
 _LONGEST_ITEM = 6000  # characters of one message that the summarizer reads; the rest is cut from its middle
 
 
@@ -76,6 +81,11 @@ def model_summarizer(client: LLMClient, model: str | None, max_summary_tokens: i
     return summarize
 
 
+def instructions_tokens(count: Callable[[Message], int]) -> int:
+    """Raw tokens of what every request for a summary says beside the conversation."""
+    return count(Message("system", _INSTRUCTIONS)) + count(Message("user", "Earlier record:\n\n\nConversation:\n"))
+
+
 def _outcome(response: LLMResponse) -> Written:
     problem = ""
     if response.message.tool_calls:
@@ -87,12 +97,22 @@ def _outcome(response: LLMResponse) -> Written:
 
 
 async def write(pending: PendingSummary) -> Written:
-    """Have the summary written, chunk by chunk. A failure is an outcome, not an exception."""
+    """Have the summary written, chunk by chunk. A failure is an outcome, not an exception.
+
+    A chunk that is too long for the model is handed over in smaller ones, as small as its error asks for.
+    """
     previous, spent, cost = pending.previous, 0, 0.0
-    for chunk in pending.chunks:
+    chunks = list(pending.chunks)
+    while chunks:
+        chunk = chunks.pop(0)
         try:
             outcome = pending.summarize(chunk, previous)
             outcome = await outcome if inspect.isawaitable(outcome) else outcome
+        except ContextOverflowError as error:
+            if len(chunk) <= _SHORTEST_CHUNK:
+                return Written("", f"failed with {type(error).__name__}", spent, cost, has_failed=True)
+            chunks[:0] = _in_smaller(chunk, error)
+            continue
         except Exception as error:  # noqa: BLE001 - whatever fails, the prompt goes on without this summary
             return Written("", f"failed with {type(error).__name__}", spent, cost, has_failed=True)
         part = outcome if isinstance(outcome, Written) else Written(outcome)
@@ -102,6 +122,20 @@ async def write(pending: PendingSummary) -> Written:
             return Written(problem=problem, tokens_spent=spent, cost=cost)
         previous = part.text.strip()
     return Written(previous or "", tokens_spent=spent, cost=cost)
+
+
+def _in_smaller(chunk: str, error: ContextOverflowError) -> list[str]:
+    """The chunk in pieces that should fit, cut where a message ends if one does."""
+    limit, requested = error.limit or 0, error.requested or 0
+    share = limit / requested if 0 < limit < requested else 0.5
+    size = max(int(len(chunk) * share * _SAFE), _SHORTEST_CHUNK // 2)
+    pieces: list[str] = []
+    while len(chunk) > size:
+        end = chunk.rfind("\n\n[", size // 2, size)
+        end = size if end < 0 else end
+        pieces.append(chunk[:end])
+        chunk = chunk[end:].lstrip("\n")
+    return [*pieces, chunk] if chunk else pieces
 
 
 def _problem_of(text: object) -> str:
@@ -115,12 +149,18 @@ def _problem_of(text: object) -> str:
 
 
 def chunks_of(span: Sequence[Message], count: Callable[[Message], int], chunk_tokens: int) -> tuple[str, ...]:
-    """The span as text, in chunks of at most `chunk_tokens` raw tokens, at least one message each."""
+    """The span as text, in chunks of at most `chunk_tokens` raw tokens, at least one message each.
+
+    A message that is longer than a chunk is cut in its middle.
+    """
     chunks: list[list[str]] = [[]]
     used = 0
     for message in span:
         text = _spoken(message)
         cost = count(Message("user", text))
+        if cost > chunk_tokens:
+            text = _shortened(text, max(int(len(text) * _SAFE * chunk_tokens / cost), 2 * _LEAST_SIDE))
+            cost = count(Message("user", text))
         if chunks[-1] and used + cost > chunk_tokens:
             chunks.append([])
             used = 0
@@ -133,12 +173,20 @@ def _spoken(message: Message) -> str:
     lines = [f"[{message.role}{' ' + message.name if message.name else ''}]"]
     if message.text:
         lines.append(_shortened(message.text))
+    lines += [f"[{kind}]" for kind in _media_in(message)]
     lines += [f"calls {call.name} {_shortened(call.arguments_json)}" for call in message.tool_calls]
     return "\n".join(lines)
 
 
-def _shortened(text: str) -> str:
-    if len(text) <= _LONGEST_ITEM:
+def _media_in(message: Message) -> list[str]:
+    """The kinds of what a message shows; the summarizer is told that it was there, and not sent it."""
+    parts = message.content if isinstance(message.content, tuple) else ()
+    media = (media_of(part) for part in parts if isinstance(part, OpaquePart))
+    return [item.kind for item in media if item is not None]
+
+
+def _shortened(text: str, longest: int = _LONGEST_ITEM) -> str:
+    if len(text) <= longest:
         return text
-    head, tail = _LONGEST_ITEM * 7 // 10, _LONGEST_ITEM * 3 // 10
+    head, tail = longest * 7 // 10, longest * 3 // 10
     return f"{text[:head]}\n[... {len(text) - head - tail:,} characters left out ...]\n{text[-tail:]}"

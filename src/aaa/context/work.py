@@ -43,7 +43,7 @@ class Work:
     ) -> None:
         self.transcript = transcript
         self.length = len(transcript)
-        self._head = transcript.head
+        self._head = min(transcript.head, record.begin_in(transcript)) if record else transcript.head
         self.measure = measure
         self.target_tokens = target_tokens
         self.budget_tokens = budget_tokens

@@ -6,7 +6,17 @@ Everything is frozen, compared by value and hashable, so a conversation can be a
 from aaa.messages.client import Delta, LLMClient, LLMRequest, LLMResponse, StreamingClient, Usage
 from aaa.messages.digest import EMPTY_DIGEST, chain, digest
 from aaa.messages.effects import Effects, Handler, Host
-from aaa.messages.message import Message, OpaquePart, Part, TextPart, ToolCall, ToolSpec, with_extra_of, with_text
+from aaa.messages.message import (
+    Message,
+    OpaquePart,
+    Part,
+    TextPart,
+    ToolCall,
+    ToolSpec,
+    with_extra_of,
+    with_text,
+    without_parts,
+)
 from aaa.messages.pairing import Pairer, Pairing, pair
 
 __all__ = [
@@ -33,4 +43,5 @@ __all__ = [
     "pair",
     "with_extra_of",
     "with_text",
+    "without_parts",
 ]

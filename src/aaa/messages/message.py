@@ -6,7 +6,7 @@ text, and are no part of a message's identity towards the provider (see `aaa.mes
 """
 
 import json
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any, cast
 
 import msgspec
@@ -14,7 +14,17 @@ from msgspec.structs import force_setattr, replace
 
 from aaa.errors import ToolArgumentsError
 
-__all__ = ["Message", "OpaquePart", "Part", "TextPart", "ToolCall", "ToolSpec", "with_extra_of", "with_text"]
+__all__ = [
+    "Message",
+    "OpaquePart",
+    "Part",
+    "TextPart",
+    "ToolCall",
+    "ToolSpec",
+    "with_extra_of",
+    "with_text",
+    "without_parts",
+]
 
 
 class TextPart(msgspec.Struct, frozen=True, cache_hash=True, omit_defaults=True, tag_field="part", tag="text"):
@@ -128,6 +138,22 @@ class Message(msgspec.Struct, frozen=True, cache_hash=True, omit_defaults=True):
 def with_text(message: Message, content: str | tuple[Part, ...]) -> Message:
     """The same message with other content; what `extra` said about the old content goes with it."""
     return replace(message, content=content, extra=_extra_without_content(message.extra))
+
+
+def without_parts(messages: Iterable["Message"], is_unwanted: Callable[[Part], bool]) -> list["Message"]:
+    """The messages without the parts that `is_unwanted` tells of; a message of which nothing is left goes with them.
+
+    Shape: a subsequence; messages without such parts are the same objects.
+    """
+    left: list[Message] = []
+    for message in messages:
+        parts = message.content if isinstance(message.content, tuple) else ()
+        kept = tuple(part for part in parts if not is_unwanted(part))
+        if len(kept) == len(parts):
+            left.append(message)
+        elif kept or message.tool_calls or message.role == "tool":
+            left.append(replace(message, content=kept or (None if message.tool_calls else "")))
+    return left
 
 
 def with_extra_of(message: Message, original: Message | None) -> Message:

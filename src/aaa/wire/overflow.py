@@ -47,6 +47,13 @@ class ContextOverflow(msgspec.Struct, frozen=True, kw_only=True):
     excess: int | None = None
     output: int | None = None
 
+    @property
+    def room_for_output(self) -> int | None:
+        """Tokens that are left for a reply where the prompt itself fits: asking for no more is enough. Else None."""
+        if self.kind != "tokens" or self.counts_output or not self.limit or not self.requested:
+            return None
+        return self.limit - self.requested if self.requested < self.limit else None
+
 
 def recognize(fault: Fault, *, provider: str = "") -> ContextOverflow | None:
     """The overflow that `fault` is, or None. `provider` decides what an empty 400 or 413 means: Cerebras sends its

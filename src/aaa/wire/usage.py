@@ -2,6 +2,7 @@
 
     usage_from(api, usage)    what the call used, passes the provider made on its own account included
     last_pass_from(usage)     what its last pass used: the size of the context as it stands now (Anthropic)
+    context_tokens(api, used) what the next prompt begins with
     merged_usage(parts)       the usage of a stream, which arrives in pieces
     cost_from(usage)          what the provider says it charged
 
@@ -22,7 +23,7 @@ from msgspec.structs import asdict
 from aaa.errors import WireError
 from aaa.messages import Usage
 
-__all__ = ["cost_from", "last_pass_from", "merged_usage", "reports_cached", "usage_from"]
+__all__ = ["context_tokens", "cost_from", "last_pass_from", "merged_usage", "reports_cached", "usage_from"]
 
 Fields = Mapping[str, Any]
 
@@ -62,6 +63,18 @@ def usage_from(api: str, usage: Fields | None, *, provider: str = "") -> Usage |
         return None
     found = read(usage, provider)
     return found if found.prompt_tokens or found.completion_tokens else None
+
+
+def context_tokens(api: str, usage: Usage | None) -> int:
+    """What stands in the window after a call: its prompt and its reply; 0 if nothing was reported.
+
+    The report of one call, not the sum of several. What was thought does not come back to Anthropic and in Chat
+    Completions once the turn is over; the other formats send it again.
+    """
+    if usage is None:
+        return 0
+    is_dropped = api in ("anthropic", "openai-chat")
+    return usage.prompt_tokens + usage.completion_tokens - (usage.reasoning_tokens if is_dropped else 0)
 
 
 def last_pass_from(usage: Fields | None) -> Usage | None:
@@ -159,7 +172,7 @@ def _anthropic_pass(usage: Fields) -> Usage:
         lifetimes = ("cache_creation.ephemeral_5m_input_tokens", "cache_creation.ephemeral_1h_input_tokens")
         written = sum(_count(usage, lifetime) or 0 for lifetime in lifetimes)
     prompt = (_count(usage, "input_tokens") or 0) + (read or 0) + written
-    thinking = _count(usage, "output_tokens_details.thinking_tokens")
+    thinking = _count(usage, "output_tokens_details.thinking_tokens", "reasoning_tokens")
     return _usage(prompt, _count(usage, "output_tokens"), 0, read, written, thinking)
 
 

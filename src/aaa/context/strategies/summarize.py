@@ -1,12 +1,19 @@
 """Replace the oldest groups by a model-written summary."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from aaa.context.edits import pinned_in
 from aaa.context.identifiers import missing_identifiers
 from aaa.context.markers import is_marker
 from aaa.context.summaries import SummaryRecord, is_summary, summary_message
-from aaa.context.summarizing import PendingSummary, Summarizer, Written, chunks_of, model_summarizer
+from aaa.context.summarizing import (
+    PendingSummary,
+    Summarizer,
+    Written,
+    chunks_of,
+    instructions_tokens,
+    model_summarizer,
+)
 from aaa.context.work import Work
 from aaa.messages import LLMClient, Message
 
@@ -14,6 +21,7 @@ __all__ = ["Summarize", "guessed", "place_summary"]
 
 # At most, and 6 % of the budget: more costs more than it saves (measured on recorded sessions).
 _IDENTIFIER_TOKENS = 800
+_LEAST_CHUNK = 100  # tokens
 
 
 class Summarize:
@@ -21,8 +29,10 @@ class Summarize:
 
     Incremental: each summary folds in the one before. It reads the originals, in chunks of at most `chunk_tokens`,
     never placeholders. The tail keeps `keep_recent` groups at least, and more while they fit into
-    `keep_tokens_ratio` of the target. One model call per chunk, on `client` and `model` with `max_summary_tokens`
-    for the reply, or `summarize(text, previous)` in their place. With neither, the policy's `summarizer` is used.
+    `keep_tokens_ratio` of the target, or into `keep_tokens` as far as the target has room for them. One model call per
+    chunk, on `client` and `model` with `max_summary_tokens` for the reply, or `summarize(text, previous)` in their
+    place. With neither, the policy's `summarizer` is used. Chunks and replies are made smaller where the window of the
+    policy, or `window_tokens` of another model, asks for it.
     """
 
     name = "summarize"
@@ -36,6 +46,8 @@ class Summarize:
         chunk_tokens: int = 24000,
         max_summary_tokens: int = 1200,
         summarize: Summarizer | None = None,
+        keep_tokens: int | None = None,
+        window_tokens: int | None = None,
     ) -> None:
         if not 0 <= keep_tokens_ratio <= 1:
             raise ValueError(f"keep_tokens_ratio must be between 0 and 1, got {keep_tokens_ratio}")
@@ -45,15 +57,16 @@ class Summarize:
         self.keep_tokens_ratio = keep_tokens_ratio
         self.chunk_tokens = chunk_tokens
         self.max_summary_tokens = max_summary_tokens
+        self.keep_tokens = keep_tokens
+        self.window_tokens = window_tokens
         self._client = client if summarize is None else None
+        self._model = model
         self._summarize = summarize
-        if summarize is None and client is not None:
-            self._summarize = model_summarizer(client, model, max_summary_tokens)
 
     @property
     def has_summarizer(self) -> bool:
         """Whether there is anything to write summaries with."""
-        return self._summarize is not None
+        return self._summarize is not None or self._client is not None
 
     @property
     def knows_cost(self) -> bool:
@@ -62,7 +75,7 @@ class Summarize:
 
     def using(self, client: LLMClient | None, model: str | None) -> "Summarize":
         """This strategy, or one like it that writes with `client` if this one has nothing to write with."""
-        if self._summarize is not None or client is None:
+        if self.has_summarizer or client is None:
             return self
         return Summarize(
             client,
@@ -70,6 +83,8 @@ class Summarize:
             keep_tokens_ratio=self.keep_tokens_ratio,
             chunk_tokens=self.chunk_tokens,
             max_summary_tokens=self.max_summary_tokens,
+            keep_tokens=self.keep_tokens,
+            window_tokens=self.window_tokens,
         )
 
     async def apply(self, work: Work) -> None:
@@ -78,32 +93,54 @@ class Summarize:
 
     def reduce(self, work: Work) -> None:
         """As `apply`; awaits nothing."""
-        if self._summarize is None:
-            raise ValueError("Summarize needs client=, summarize=, or a policy with summarizer=")
         stop = self._cut(work)
         upto = next((item.source for item in work.items[stop:] if item.source is not None), work.length)
-        begin = work.record.upto if work.record else work.head
-        if upto <= begin or not _has_news(work.messages[work.head : stop]):
+        start = _start(work)
+        begin = work.record.upto if work.record else start
+        if upto <= begin or not _has_news(work.messages[start:stop]):
             return
         if work.transcript.digest(upto) in work.rejected_digests:
             return
-        kept = set(_kept_sources(work, work.head, stop))
+        kept = set(_kept_sources(work, start, stop))
         span = tuple(work.transcript[index] for index in range(begin, upto) if index not in kept)
+        previous = work.record.text if work.record else None
         work.pending = PendingSummary(
-            start=work.head,
+            start=start,
             stop=stop,
             upto=upto,
             span=span,
-            chunks=chunks_of(span, work.count, self.chunk_tokens),
-            previous=work.record.text if work.record else None,
+            chunks=chunks_of(span, work.count, self.chunk_for(work.count, work.budget_tokens, previous)),
+            previous=previous,
             earlier_identifiers=work.record.identifiers if work.record else (),
-            max_tokens=self.max_summary_tokens,
-            summarize=self._summarize,
+            max_tokens=self.reply_for(work.budget_tokens),
+            summarize=self.summarizer(work.budget_tokens),
         )
+
+    def summarizer(self, budget_tokens: int) -> Summarizer:
+        """What writes, where a prompt may have `budget_tokens`.
+
+        Raises:
+            ValueError: there is nothing to write with.
+        """
+        if self._summarize is not None:
+            return self._summarize
+        if self._client is None:
+            raise ValueError("Summarize needs client=, summarize=, or a policy with summarizer=")
+        return model_summarizer(self._client, self._model, self.reply_for(budget_tokens))
+
+    def reply_for(self, budget_tokens: int) -> int:
+        """How long a summary may be: never more than a third of the window it is written in."""
+        return max(min(self.max_summary_tokens, (self.window_tokens or budget_tokens) // 3), 1)
+
+    def chunk_for(self, count: Callable[[Message], int], budget_tokens: int, previous: str | None) -> int:
+        """How much can be read at a time beside instructions, the earlier summary and the reply. Units: raw tokens."""
+        earlier = count(Message("user", previous)) if previous else 0
+        taken = instructions_tokens(count) + earlier + self.reply_for(budget_tokens)
+        return min(self.chunk_tokens, max((self.window_tokens or budget_tokens) - taken, _LEAST_CHUNK))
 
     def _cut(self, work: Work) -> int:
         """Index in `work.messages` where the tail begins: a group boundary."""
-        room = self.keep_tokens_ratio * work.target_tokens
+        room = self._room(work)
         stop, used = work.tail, sum(item.raw for item in work.items[work.tail :])
         for start, end in reversed(work.groups()):
             if end > stop:
@@ -113,6 +150,22 @@ class Summarize:
                 break
             stop = start
         return stop
+
+    def _room(self, work: Work) -> float:
+        """What the tail may have, in calibrated tokens."""
+        if self.keep_tokens is None:
+            return self.keep_tokens_ratio * work.target_tokens
+        head = sum(item.raw for item in work.items[: work.head])
+        fixed = work.measure.size(work.measure.tools_raw + head + self.reply_for(work.budget_tokens))
+        return min(self.keep_tokens, work.target_tokens - fixed)
+
+
+def _start(work: Work) -> int:
+    """Where the summarised span begins: behind the head, or where the earlier summary says."""
+    if work.record is None or work.record.begin is None:
+        return work.head
+    begin = work.record.begin
+    return sum(item.source is not None and item.source < begin for item in work.items[: begin + 1])
 
 
 def _has_news(messages: Sequence[Message]) -> bool:
@@ -138,7 +191,8 @@ def _record(work: Work, pending: PendingSummary, text: str) -> SummaryRecord:
     room = min(_IDENTIFIER_TOKENS, work.budget_tokens * 6 // 100)
     lacking = missing_identifiers(pending.span, text, earlier=pending.earlier_identifiers, max_tokens=room)
     kept = _kept_sources(work, pending.start, pending.stop)
-    return SummaryRecord(pending.upto, work.transcript.digest(pending.upto), text, lacking, kept)
+    begin = work.record.begin if work.record else None
+    return SummaryRecord(pending.upto, work.transcript.digest(pending.upto), text, lacking, kept, begin)
 
 
 def _kept_sources(work: Work, start: int, stop: int) -> tuple[int, ...]:

@@ -1,0 +1,41 @@
+"""python -m tests.cases FILE.json [--only KIND] [--json]
+
+One line a case: its id, its kind, and "pass" or the first expectation that was not met with what was found. Then a
+total. The exit status is 1 if any case failed.
+"""
+
+import argparse
+import json
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from tests.cases.running import Result, cases_of, run
+
+__all__ = ["main"]
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the cases of a file."""
+    parser = argparse.ArgumentParser(prog="python -m tests.cases", description="Run cases of context management.")
+    parser.add_argument("file", type=Path)
+    parser.add_argument("--only", metavar="KIND", help="the cases of one kind, or the one of this id")
+    parser.add_argument("--json", action="store_true", help="one JSON object a line")
+    asked = parser.parse_args(arguments)
+    cases = [case for case in cases_of(asked.file) if asked.only in (None, case["kind"], case["id"])]
+    results: list[Result] = []
+    for case in cases:
+        results.append(run(case))
+        print(json.dumps(results[-1]._asdict()) if asked.json else _line(results[-1]), flush=True)
+    passed = sum(result.problem is None for result in results)
+    print(json.dumps({"passed": passed, "total": len(results)}) if asked.json else f"{passed} of {len(results)}")
+    return 0 if passed == len(results) else 1
+
+
+def _line(result: Result) -> str:
+    said = "pass" if result.problem is None else result.problem.encode("ascii", "backslashreplace").decode()
+    return f"{result.id}  {result.kind}  {said}"
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,127 @@
+"""The notation of the cases: generators of texts and messages, the counter, the scripts of models.
+
+{"repeat": ["ab", 3]}                     "ababab"
+{"each": [1, 2], "of": [{"role": …}]}     the messages twice, {i} replaced in every text
+"""
+
+import asyncio
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from aaa.errors import ContextOverflowError, RateLimitError, RequestTooLarge, ServerError, UnreachableError
+from aaa.messages import LLMRequest, LLMResponse, Message, TextPart
+
+__all__ = ["ScriptedModel", "expanded"]
+
+_GENERATORS = ({"repeat"}, {"concat"}, {"lone_surrogate"}, {"bytes"}, {"bytes", "repeat"})
+
+
+def expanded(value: Any) -> Any:
+    """`value` with every generator in it written out."""
+    match value:
+        case list():
+            return [item for entry in value for item in _items(entry)]
+        case dict() if set(value) in _GENERATORS:
+            return _text(value)
+        case dict():
+            return {key: expanded(item) for key, item in value.items()}
+        case _:
+            return value
+
+
+def _items(entry: Any) -> list[Any]:
+    """What one entry of a list stands for."""
+    if isinstance(entry, dict) and set(entry) == {"each", "of"}:
+        first, last = entry["each"]
+        return [expanded(_numbered(item, i)) for i in range(first, last + 1) for item in entry["of"]]
+    return [expanded(entry)]
+
+
+def _numbered(value: Any, i: int) -> Any:
+    match value:
+        case str():
+            return value.replace("{i}", str(i))
+        case list():
+            return [_numbered(item, i) for item in value]
+        case dict():
+            return {key: _numbered(item, i) for key, item in value.items()}
+        case _:
+            return value
+
+
+def _text(generator: Mapping[str, Any]) -> str | bytes:
+    match generator:
+        case {"bytes": digits}:
+            return bytes.fromhex(digits) * generator.get("repeat", 1)
+        case {"repeat": [text, count]}:
+            return expanded(text) * count
+        case {"concat": parts}:
+            return "".join(expanded(part) for part in parts)
+        case {"lone_surrogate": [before, unit, behind]}:
+            return f"{before}{chr(int(unit, 16))}{behind}"
+    raise ValueError(f"no generator: {sorted(generator)}")
+
+
+class ScriptedModel:
+    """A model that replies by a script: a list of replies, or the name of a rule.
+
+    `replies` is as the notation has it; None is a model that nobody is expected to ask. `requests` are those it got.
+    """
+
+    knows_cost = True
+
+    def __init__(self, replies: Sequence[Mapping[str, Any]] | str | None, *, repeats_last: bool = False) -> None:
+        self._replies = replies if replies is not None else ()
+        self._repeats_last = repeats_last
+        self.requests: list[LLMRequest] = []
+
+    async def complete(self, request: LLMRequest) -> LLMResponse:
+        """The next reply; whatever stands in the script, an error or a reply that never comes included."""
+        self.requests.append(request)
+        if isinstance(self._replies, str):
+            return _said(_by_rule(self._replies, request))
+        place = len(self.requests) - 1
+        if self._repeats_last:
+            place = min(place, len(self._replies) - 1)
+        if not 0 <= place < len(self._replies):
+            raise IndexError(f"the script has {len(self._replies)} replies, this is call {len(self.requests)}")
+        return await _reply(self._replies[place])
+
+
+def _by_rule(rule: str, request: LLMRequest) -> str:
+    match rule:
+        case "echo_ok":
+            return "Noted."
+        case "echo_input":
+            return request.messages[-1].text
+    raise ValueError(f"no rule of a summarizer: {rule}")
+
+
+async def _reply(reply: Mapping[str, Any]) -> LLMResponse:
+    if reply.get("hang"):
+        await asyncio.Event().wait()
+    if "sleep" in reply:
+        await asyncio.sleep(reply["sleep"])
+    if "error" in reply:
+        raise _error(reply)
+    if "parts" in reply:
+        parts = tuple(TextPart(part["text"]) for part in reply["parts"])
+        return LLMResponse(Message("assistant", parts), finish_reason="stop", cost=0.0)
+    return _said(reply["text"], reply.get("finish", "stop"))
+
+
+def _said(text: str, finish: str = "stop") -> LLMResponse:
+    return LLMResponse(Message("assistant", text), finish_reason=finish, cost=0.0)
+
+
+def _error(reply: Mapping[str, Any]) -> Exception:
+    match reply["error"]:
+        case "overflow" | "context_overflow":
+            return ContextOverflowError(limit=reply.get("limit"), requested=reply.get("used"))
+        case "request_too_large":
+            return RequestTooLarge(limit=reply.get("limit"), requested=reply.get("used"))
+        case "rate_limit":
+            return RateLimitError("too many requests")
+        case "network" | "timeout":
+            return UnreachableError(reply.get("text_so_far", "the connection was lost"))
+    return ServerError(str(reply["error"]))

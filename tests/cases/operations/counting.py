@@ -1,0 +1,283 @@
+"""count and what else is about sizes and budgets."""
+
+import asyncio
+import math
+import time
+from collections.abc import Mapping
+from typing import Any
+
+import aimu
+from aaa.context import (
+    CalibratedCounter,
+    ClearToolResults,
+    ContextPolicy,
+    Gauge,
+    PromptFitter,
+    TiktokenCounter,
+    awaits_results,
+    shortened,
+)
+from aaa.errors import AaaError
+from aaa.messages import Message, ToolCall
+from aaa.wire.usage import context_tokens, usage_from
+from tests.cases.counters import CharCounter, counter_of
+from tests.cases.found import Found
+
+__all__ = ["OPERATIONS"]
+
+_CHARS = {"chars_per_token": 4, "per_message": 0, "count": ["content", "arguments"]}
+_WIDE = 100_000_000
+_APIS = {"normalised": "anthropic", "llama.cpp": "openai-chat"}
+_NORMALISED = {
+    "input": "input_tokens",
+    "output": "output_tokens",
+    "cacheRead": "cache_read_input_tokens",
+    "cacheWrite": "cache_creation_input_tokens",
+}
+
+
+def count(found: Found) -> None:
+    """The size of a conversation."""
+    case = found.case
+    found.value = _size(found, case["messages"], case.get("tools", ()))
+
+
+def _size(found: Found, turns: Any, tools: Any = ()) -> int:
+    read = found.given_format.request(turns, tools)
+    return counter_of(found.case).count(read.messages, read.tools)
+
+
+def count_diff(found: Found) -> None:
+    """How much larger one conversation is than another."""
+    sizes = [_size_of_side(found, found.case[side]) for side in ("with", "without")]
+    found.value = sizes[0] - sizes[1]
+
+
+def _size_of_side(found: Found, side: Any) -> int:
+    if isinstance(side, Mapping):
+        return _size(found, side["messages"], side.get("tools", ()))
+    return _size(found, side)
+
+
+def count_many(found: Found) -> None:
+    """The sizes of several conversations."""
+    found.value = [_size(found, turns) for turns in found.case["lists"]]
+
+
+def count_text(found: Found) -> None:
+    """The size of a text, by each tokenizer and by an estimate."""
+    case = found.case
+    message = Message("user", case["text"])
+    counters = {name: TiktokenCounter(name, per_message=0) for name in case["encoding"]}
+    for counter in counters.values():
+        counter.count_message(Message("user", "warm"))
+    start = time.perf_counter()
+    found.facts["exact"] = {name: counter.count_message(message) for name, counter in counters.items()}
+    found.seconds = time.perf_counter() - start
+    bare = aimu.count_tokens([{"role": "user", "content": ""}])
+    found.facts["estimate"] = aimu.count_tokens([{"role": "user", "content": case["text"]}]) - bare
+    found.facts["calibrated"] = _calibrated(message, max(found.facts["exact"].values()))
+
+
+def _calibrated(message: Message, actual: int) -> int:
+    """What the default counter says of the same text once a provider has counted it."""
+    counter = CalibratedCounter()
+    counter.observe(None, counter.base.count([message]), actual)
+    return counter.count([message])
+
+
+def calibrate(found: Found) -> None:
+    """What a counter learns from reports."""
+    counter = CalibratedCounter(bounds=(0.1, 8.0))
+    for seen in found.case["observations"]:
+        counter.observe(None, seen["estimate"], seen["usage"] or 0)
+    found.value = counter.ratio(None)
+
+
+def truncate_text(found: Found) -> None:
+    """A text cut to a number of characters."""
+    found.facts["texts"] = [shortened(found.case["text"], found.case["max_chars"])]
+
+
+def truncate_to_tokens(found: Found) -> None:
+    """A text cut to a number of tokens."""
+    case = found.case
+    counter = TiktokenCounter(case["encoding"], per_message=0)
+    found.facts["texts"] = [counter.first(case["text"], limit) for limit in case["max_tokens"]]
+    found.facts["tokens"] = [counter.count_message(Message("user", text)) for text in found.facts["texts"]]
+
+
+def usage_to_context(found: Found) -> None:
+    """What a report says about the next prompt's size."""
+    case = found.case
+    usage = case["usage"] if "usage" in case else case["session_usage"][-1]
+    found.value = context_tokens(*_read_usage(case["provider"], usage))
+
+
+def _read_usage(provider: str, usage: Mapping[str, Any] | None) -> tuple[str, Any]:
+    api = _APIS.get(provider, provider)
+    if provider == "normalised":
+        usage = {_NORMALISED[key]: value for key, value in (usage or {}).items()}
+    return api, usage_from(api, usage)
+
+
+def input_budget(found: Found) -> None:
+    """What a prompt may have."""
+    case = found.case
+    try:
+        reserve = case["max_output"] + case.get("margin", 0)
+        found.value = ContextPolicy(case["window"], reserve_output=reserve).settings(None).budget_tokens
+    except ValueError as error:
+        found.error = error
+
+
+def trigger(found: Found) -> None:
+    """Where compaction starts."""
+    case = found.case
+    policy = ContextPolicy(case["window"], reserve_output=case["max_output"], trigger=case["ratio"])
+    found.value = policy.settings(None).trigger_tokens
+
+
+def max_output_for(found: Found) -> None:
+    """What may be asked for as output."""
+    case = found.case
+    settings = ContextPolicy(case["window"], reserve_output=0).settings(None)
+    found.value = settings.output_for(case["prompt"], case["wanted"], largest=case.get("model_max_output"))
+
+
+def usage_report(found: Found) -> None:
+    """How full the window is."""
+    case = found.case
+    gauge = Gauge(tokens=case["context"], settings=ContextPolicy(case["window"], reserve_output=0).settings(None))
+    found.value = {"used_percent": gauge.used_percent, "free": gauge.free_tokens}
+
+
+def budget_report(found: Found) -> None:
+    """A window that tools, instructions and reserve do not fit in."""
+    from tests.cases.operations.compacting import summarizer_of
+    from tests.cases.operations.turns import tools_of
+
+    case, counter = found.case, CharCounter(_CHARS)
+    summarizer_of(found)
+    policy = ContextPolicy(case["window"], reserve_output=case["buffer"], counter=counter, summarizer=found.summarizer)
+    messages = [Message("user", "w" * 4 * case["messages_tokens"])]
+    try:
+        asyncio.run(policy.prepare(messages, tools=tools_of(case["fixed_tokens"], counter)))
+    except (AaaError, ValueError) as error:
+        found.error = error
+
+
+def should_compact(found: Found) -> None:
+    """Whether the next prompt is above the trigger, after a report for an earlier one."""
+    case = found.case
+    found.value = _gauge(found, case.get("usage")).needs_compaction
+
+
+def should_compact_many(found: Found) -> None:
+    """The same for several reports."""
+    found.value = [_gauge(found, usage).needs_compaction for usage in found.case["usages"]]
+
+
+def context_size(found: Found) -> None:
+    """The size of a conversation in which older reports stand."""
+    found.before = found.given_format.read(found.case["messages"])
+    fitter = PromptFitter(ContextPolicy(_WIDE, reserve_output=0, counter=counter_of(found.case)))
+    found.value = fitter.gauge(found.before).tokens
+
+
+def _gauge(found: Found, usage: Mapping[str, Any] | None) -> Gauge:
+    case = found.case
+    policy = _policy(case)
+    if "messages" in case:
+        messages = found.given_format.read(case["messages"])
+        return PromptFitter(policy).gauge(messages)
+    prompt, earlier = _tokens_sent(case, usage)
+    messages = [Message("user", "w" * 4 * prompt)]
+    fitter = _sent(policy, messages, None)
+    if earlier:
+        fitter.record(earlier)
+    if "estimate" in case and earlier:
+        messages.append(Message("assistant", "w" * 4 * max(case["estimate"] - prompt, 0)))
+        fitter = _sent(policy, messages, fitter)
+    _, known = _read_usage(case.get("provider", "openai-chat"), usage)
+    fitter.record(known)
+    reply = known.completion_tokens if known is not None else 0
+    messages.append(Message("assistant", "w" * (4 * reply + case.get("messages_since_usage_chars", 0))))
+    return fitter.gauge(messages)
+
+
+def _tokens_sent(case: Mapping[str, Any], usage: Mapping[str, Any] | None) -> tuple[int, int]:
+    """Our estimate of the prompt that was sent first, and what was reported of it."""
+    if "previous_context" in case:
+        return case["previous_context"], case["previous_context"]
+    known = (usage or {}).get("prompt_tokens") or 0
+    return case.get("estimate", case.get("context", known)), 0
+
+
+def _policy(case: Mapping[str, Any]) -> ContextPolicy:
+    window = case.get("window") or 2 * case["threshold"]
+    ratio = case["threshold"] / window if "threshold" in case else case["threshold_ratio"]
+    return ContextPolicy(
+        window, reserve_output=0, trigger=ratio, target=min(ratio, 0.6), counter=CalibratedCounter(_counter(case))
+    )
+
+
+def _counter(case: Mapping[str, Any]) -> CharCounter:
+    return CharCounter(case.get("counter", _CHARS))
+
+
+def _sent(policy: ContextPolicy, messages: list[Message], before: PromptFitter | None) -> PromptFitter:
+    """A fitter by which `messages` were sent as they are, whatever it thinks of their size."""
+    wide = ContextPolicy(_WIDE, reserve_output=0, counter=policy.counter)
+    fitter = PromptFitter(wide, before.state if before else None)
+    asyncio.run(fitter.fit(messages))
+    return PromptFitter(policy, fitter.state)
+
+
+def can_compact_now(found: Found) -> None:
+    """Whether no call is under way."""
+    found.before = found.given_format.read(found.case["messages"])
+    found.value = not awaits_results(found.before)
+
+
+def should_clear_results(found: Found) -> None:
+    """Whether clearing old results is worth it."""
+    case, counter = found.case, CharCounter(_CHARS)
+    messages = [Message("user", "w" * 4 * (case["context"] - case["removable_tokens"]))]
+    for number in range(8):
+        call = ToolCall(f"c{number}", "read", "{}")
+        messages += [Message("assistant", None, (call,)), _result(call, case["removable_tokens"] // 8)]
+    policy = ContextPolicy(case["window"], counter=counter, strategies=[ClearToolResults(keep_last=0)], keep_recent=0)
+    prepared = asyncio.run(policy.prepare(messages))
+    found.value = bool(prepared.report and prepared.report["applied"])
+
+
+def _result(call: ToolCall, tokens: int) -> Message:
+    return Message("tool", "r" * 4 * tokens, tool_call_id=call.id)
+
+
+def is_finite(number: float) -> bool:
+    """Whether a number is one."""
+    return math.isfinite(number)
+
+
+OPERATIONS = {
+    "count": count,
+    "count_diff": count_diff,
+    "count_many": count_many,
+    "count_text": count_text,
+    "calibrate": calibrate,
+    "truncate_text": truncate_text,
+    "truncate_to_tokens": truncate_to_tokens,
+    "usage_to_context": usage_to_context,
+    "input_budget": input_budget,
+    "trigger": trigger,
+    "max_output_for": max_output_for,
+    "usage_report": usage_report,
+    "budget_report": budget_report,
+    "should_compact": should_compact,
+    "should_compact_many": should_compact_many,
+    "context_size": context_size,
+    "can_compact_now": can_compact_now,
+    "should_clear_results": should_clear_results,
+}

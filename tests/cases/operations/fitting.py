@@ -1,0 +1,189 @@
+"""fit, prepare, clear_tool_results and what else makes a prompt without a model."""
+
+import asyncio
+import time
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import aimu
+from aaa.context import ClearToolResults, ContextPolicy, DropOldest, PromptFitter, TruncateToolResults
+from aaa.errors import AaaError
+from aaa.messages import Message
+from tests.cases.counters import TurnCounter, counter_of
+from tests.cases.found import Found
+
+__all__ = ["OPERATIONS"]
+
+_WIDE = 10_000_000  # tokens: a window that nothing here is too large for
+
+
+def fit(found: Found) -> None:
+    """Make a conversation fit a window, or a number of messages."""
+    case = found.case
+    read = found.given_format.request(case["messages"], case.get("tools", ()))
+    found.before = list(read.messages)
+    found.facts["untouched"] = list(read.messages)
+    counter = TurnCounter(found.format) if "max_messages" in case else counter_of(case)
+    try:
+        policy = _policy(found, counter)
+        start = time.perf_counter()
+        prepared = asyncio.run(policy.prepare(found.before, tools=read.tools))
+        found.seconds = time.perf_counter() - start
+    except (AaaError, ValueError) as error:
+        found.error = error
+        return
+    found.after, found.plan, found.history = prepared.messages, prepared.plan, found.before
+    found.count_calls = getattr(counter, "calls", 0)
+
+
+def _policy(found: Found, counter: Any) -> ContextPolicy:
+    case = found.case
+    if "max_messages" in case:
+        limits: dict[str, Any] = {"trigger": 1.0, "target": 1.0, "strategies": [DropOldest()]}
+        return ContextPolicy(case["max_messages"], reserve_output=0, counter=counter, provider=found.rules, **limits)
+    return ContextPolicy(
+        case.get("window", _WIDE),
+        reserve_output=case.get("reserve_output", 0),
+        counter=counter,
+        provider=found.rules,
+        strategies=_strategies(case),
+        **_limits(case),
+    )
+
+
+def _strategies(case: Mapping[str, Any]) -> Sequence[Any] | None:
+    if "max_tool_result_chars" in case:
+        return [TruncateToolResults(case["max_tool_result_chars"]), ClearToolResults(), DropOldest()]
+    return None
+
+
+def _limits(case: Mapping[str, Any]) -> dict[str, Any]:
+    """Limits beside the window."""
+    names = {"max_request_bytes": "max_request_bytes", "max_tokens_per_message": "max_message_tokens"}
+    return {ours: case[theirs] for theirs, ours in names.items() if theirs in case}
+
+
+def prepare(found: Found) -> None:
+    """Make a conversation valid for who it is sent to."""
+    case = found.case
+    turns = _chosen(case)
+    found.before = found.given_format.read(turns)
+    found.after = valid(found, found.before)
+    found.again = valid(found, found.after)
+    found.facts["twice"] = valid(found, found.given_format.read(turns))
+    found.value = "normal_turn" if list(found.after) == list(found.before) else "another"
+
+
+def _chosen(case: Mapping[str, Any]) -> list[Any]:
+    """The turns that the caller keeps: he leaves some out by himself."""
+    where, ids, types = case.get("drop_where", {}), case.get("drop_ids", ()), case.get("drop_types", ())
+    return [
+        turn
+        for turn in case["messages"]
+        if not (where and all(turn.get(key) == value for key, value in where.items()))
+        and turn.get("id") not in ids
+        and turn.get("type") not in types
+    ]
+
+
+def valid(found: Found, messages: Sequence[Message], *, model: str | None = None) -> list[Message]:
+    """The messages as they are sent: valid for the provider, with nothing made smaller."""
+    case = found.case
+    params = {key: case[key] for key in ("previous_response_id",) if key in case}
+    fitter = PromptFitter(ContextPolicy(_WIDE, counter=counter_of(case)))
+    fitting = fitter.fit(messages, model=model or case.get("model"), params=params, provider=found.rules)
+    prepared = asyncio.run(fitting)
+    return list(prepared.messages)
+
+
+def clear_tool_results(found: Found) -> None:
+    """Clear old results."""
+    case = found.case
+    marker = {"placeholder": case["marker"]} if "marker" in case else {}
+    kept = {"keep_tools": case["protect_tools"]} if "protect_tools" in case else {}
+    dicts = aimu.clear_tool_results(case["messages"], keep_last=case["keep_last_results"], **marker, **kept)
+    _reduced(found, dicts)
+
+
+def shrink_calls(found: Found) -> None:
+    """Shorten old calls."""
+    case = found.case
+    _reduced(found, aimu.shorten_tool_calls(case["messages"], max_chars=case["max_arg_chars"]))
+
+
+def add_tool_result(found: Found) -> None:
+    """Take in a result that is longer than the API takes."""
+    case = found.case
+    pending = found.given_format.read(case["messages"])[-1].tool_calls[-1]
+    result = {"role": "tool", "tool_call_id": pending.id, "content": case["result"]}
+    dicts = aimu.truncate_tool_results([*case["messages"], result], max_chars=case["max_string_chars"])
+    _reduced(found, dicts)
+
+
+def _reduced(found: Found, dicts: Sequence[dict[str, Any]]) -> None:
+    found.before = found.given_format.read(found.case["messages"])
+    found.after = found.given_format.read(dicts)
+
+
+def strip_old_thinking(found: Found) -> None:
+    """Leave out what the model thought in earlier turns."""
+    from aaa.context import without_old_thinking
+
+    found.before = found.given_format.read(found.case["messages"])
+    found.after = valid(found, without_old_thinking(found.before))
+
+
+def strip_marked(found: Found) -> None:
+    """Leave out the parts that the caller has marked."""
+    from aaa.messages import without_parts
+
+    case = found.case
+    found.before = found.given_format.read(case["messages"])
+    marked = f'"mark":"{case["marker"]}"'
+    left = without_parts(found.before, lambda part: marked in part.extra)
+    found.after = valid(found, left)
+
+
+def prune_then_read(found: Found) -> None:
+    """Read something again whose earlier result was cleared."""
+    case = found.case
+    messages: list[dict[str, Any]] = [{"role": "user", "content": "read"}]
+    for read in case["reads"]:
+        messages += _read(read["id"], read["key"], read["content"])
+    cleared = aimu.clear_tool_results(messages, keep_last=len(case["reads"]) - len(case["prune"]))
+    again = next(read for read in case["reads"] if read["key"] == case["read_again"])
+    found.before = found.given_format.read([*messages, *_read("again", again["key"], again["content"])])
+    policy = ContextPolicy(_WIDE, provider=found.rules)
+    given = [*found.given_format.read(cleared), *found.before[-2:]]
+    found.after = list(asyncio.run(policy.prepare(given)).messages)
+    found.value = "full" if found.after[-1].text == again["content"] else "short"
+
+
+def _read(call_id: str, key: str, content: str) -> list[dict[str, Any]]:
+    function = {"name": "read", "arguments": f'{{"path":"{key}"}}'}
+    call = {"id": call_id, "type": "function", "function": function}
+    return [
+        {"role": "assistant", "content": None, "tool_calls": [call]},
+        {"role": "tool", "tool_call_id": call_id, "content": content},
+    ]
+
+
+def roundtrip(found: Found) -> None:
+    """Save a conversation, and load it."""
+    from msgspec import json
+
+    found.before = found.given_format.read(found.case["messages"])
+    found.after = json.decode(json.encode(list(found.before)), type=list[Message])
+
+
+OPERATIONS = {
+    "fit": fit,
+    "prepare": prepare,
+    "clear_tool_results": clear_tool_results,
+    "shrink_calls": shrink_calls,
+    "add_tool_result": add_tool_result,
+    "strip_old_thinking": strip_old_thinking,
+    "strip_marked": strip_marked,
+    "prune_then_read": prune_then_read,
+    "roundtrip_save_load": roundtrip,
+}

@@ -1,0 +1,92 @@
+"""One case: its operation is done, then its expectations are looked at."""
+
+import json
+import logging
+from collections.abc import Iterable, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from tests.cases.checks import CHECKS
+from tests.cases.found import Found
+from tests.cases.notation import expanded
+from tests.cases.operations import OPERATIONS
+
+__all__ = ["Result", "cases_of", "run"]
+
+
+class Result(NamedTuple):
+    """What came of one case; `problem` is None if it passed."""
+
+    id: str
+    kind: str
+    problem: str | None
+
+
+def cases_of(path: Path) -> list[dict[str, Any]]:
+    """The cases of a file."""
+    return json.loads(path.read_text(encoding="utf-8"))["cases"]
+
+
+def run(case: Mapping[str, Any]) -> Result:
+    """Do what a case says and look at what it expects, up to the first thing that is otherwise."""
+    return Result(case["id"], case["kind"], _problem_of(case))
+
+
+def _problem_of(case: Mapping[str, Any]) -> str | None:
+    found = Found(expanded(case["input"]))
+    operation = OPERATIONS.get(found.case["op"])
+    if operation is None:
+        return f"no operation {found.case['op']!r}"
+    try:
+        with _warnings_in(found.warnings):
+            operation(found)
+    except Exception as error:  # noqa: BLE001 - a case that breaks is reported, and the others go on
+        return f"{found.case['op']} broke: {type(error).__name__}: {_short(error)}"
+    return _first_problem(found, case["expect"])
+
+
+def _first_problem(found: Found, expectations: Iterable[Mapping[str, Any]]) -> str | None:
+    for expected in expectations:
+        check = CHECKS.get(expected["check"])
+        if check is None:
+            return f"no check {expected['check']!r} ({expected['say']})"
+        try:
+            problem = check(found, expected)
+        except Exception as error:  # noqa: BLE001 - a check that finds nothing to look at has failed
+            problem = f"{type(error).__name__}: {_short(error)}"
+        if problem is not None:
+            return f"{expected['check']} ({expected['say']}): {problem}"
+    return None
+
+
+def _short(error: Exception) -> str:
+    text = str(error)
+    return text if len(text) <= 200 else f"{text[:200]}…"
+
+
+class _Kept(logging.Handler):
+    """Keeps warnings as text."""
+
+    def __init__(self, lines: list[str]) -> None:
+        super().__init__(logging.WARNING)
+        self._lines = lines
+
+    def emit(self, record: logging.LogRecord) -> None:
+        self._lines.append(record.getMessage())
+
+
+@contextmanager
+def _warnings_in(lines: list[str]) -> Any:
+    """What our loggers warn of meanwhile goes into `lines`, and nowhere else."""
+    loggers = [logging.getLogger(name) for name in ("aaa", "aimu")]
+    kept, propagated = _Kept(lines), [logger.propagate for logger in loggers]
+    for logger in loggers:
+        logger.addHandler(kept)
+        logger.propagate = False
+    try:
+        yield
+    finally:
+        for logger, propagate in zip(loggers, propagated, strict=True):
+            logger.removeHandler(kept)
+            logger.propagate = propagate
