@@ -81,7 +81,7 @@ class Spent(msgspec.Struct):
         data = event.data
         match event.type:
             case "aaa.llm.requested":
-                self._add(0, 0.0, 1)
+                self.steps += 1
             case "aaa.llm.completed":
                 usage: dict[str, Any] = data.get("usage") or {}
                 self._add(usage.get("total_tokens", 0), data.get("cost"))

@@ -17,7 +17,7 @@ from typing import Any, TypeVar
 
 from aaa.errors import AaaError, ConflictError, StoreError, SupersededError, UnknownRunError
 from aaa.runtime.events import Event
-from aaa.runtime.store import EventStore, settled
+from aaa.runtime.store import EventStore, read_to_replay, settled
 
 __all__ = ["CHECKS", "Check", "OpenStore", "check_store", "on_new_store"]
 
@@ -191,6 +191,25 @@ async def read_after_a_seq_gives_the_rest(store: EventStore) -> None:
     _expect(await store.read("run", after=3), [])
 
 
+async def what_is_read_to_be_replayed_is_what_is_read(store: EventStore) -> None:
+    """But for ids and times; a store that is no `ReplayStore` is read as ever."""
+    epoch = await _started(store)
+    messages = [{"role": "user", "content": "a\n\ue000é"}, {"role": "tool", "content": "c" * 100_000}]
+    conv = {"delta": messages, "digests": ["d1", "d2"], "digest": "d", "length": 2}
+    asked = [
+        {"conv": conv},
+        {"conv": {**conv, "prev": "0"}, "model": "m", "params": {"a": 1}},
+        {"conv": {"delta": 1}},
+        {},
+    ]
+    requests = [_event(f"{key}", "aaa.llm.requested", key=f"{key}", **data) for key, data in enumerate(asked)]
+    await store.append("run", 1, epoch, [*requests, _event("t", key="9", value=[1, None])])
+    found, expected = await read_to_replay(store, "run"), await store.read("run")
+    _expect([(event.type, event.data) for event in found], [(event.type, event.data) for event in expected])
+    _expect([_place(event) for event in found], [_place(event) for event in expected])
+    await _raised(UnknownRunError, read_to_replay(store, "other"))
+
+
 async def an_unknown_run_is_an_error(store: EventStore) -> None:
     """For ids that no store can hold as well."""
     for run_id in ("unknown", "\ud800"):
@@ -353,6 +372,7 @@ CHECKS: tuple[Check, ...] = (
     concurrent_writers_of_many_runs_leave_no_gap,
     an_append_is_settled_by_the_ids_of_its_events,
     read_after_a_seq_gives_the_rest,
+    what_is_read_to_be_replayed_is_what_is_read,
     an_unknown_run_is_an_error,
     what_is_read_shares_nothing_with_what_was_appended,
     every_text_comes_back_and_lone_surrogates_as_their_escape,
@@ -407,6 +427,10 @@ def _event(id: str, type: str = "aaa.step.requested", **data: Any) -> Event:
 
 def _placed(event: Event, run_id: str, seq: int, epoch: int) -> Event:
     return Event(type=event.type, data=event.data, id=event.id, at=event.at, run_id=run_id, seq=seq, epoch=epoch)
+
+
+def _place(event: Event) -> tuple[str, int, int, int]:
+    return event.run_id, event.seq, event.epoch, event.version
 
 
 def _ids(events: Sequence[Event]) -> list[str]:

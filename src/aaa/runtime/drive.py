@@ -13,6 +13,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import msgspec
+from msgspec.structs import replace
 
 from aaa.errors import NonDeterminismError, OutOfTurnsError, error_data
 from aaa.runtime.budget import Budget, Spent
@@ -22,6 +23,7 @@ from aaa.runtime.outcome import Outcome, Status
 from aaa.runtime.program import Algorithm, Program, config_of, name_of, require_same_run, version_of
 from aaa.runtime.run import Run
 from aaa.runtime.stops import RunStop
+from aaa.runtime.store import read_to_replay
 
 __all__ = ["drive", "outcome_of", "started_event"]
 
@@ -57,7 +59,7 @@ async def drive(program: Program, run_id: str, token: int | None = None) -> Outc
         UnavailableError: its algorithm, or a handler it needs, is not here.
     """
     epoch = await program.store.claim(run_id, token)
-    events = await program.store.read(run_id)
+    events = await read_to_replay(program.store, run_id)
     log = _open(program, run_id, epoch, events)
     if log.ended is not None:
         return Outcome.of(log.ended)
@@ -185,11 +187,11 @@ class _Driver:
         store, asked = self.program.store, started_event(self.program, algorithm, input, budget, self.log.run_id)
         is_new = await store.submit(run_id, asked)
         epoch = await store.claim(run_id)
-        events = await store.read(run_id)
+        events = await read_to_replay(store, run_id)
         if not is_new:
             require_same_run(run_id, asked, events[0])
         elif self.program.on_event is not None:
-            self.program.on_event(events[0])
+            self.program.on_event(replace(asked, run_id=run_id, seq=1))
         log = _open(self.program, run_id, epoch, events)
         children = self.log.spent.children
         children.append(log.spent)

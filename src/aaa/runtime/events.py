@@ -34,7 +34,7 @@ __all__ = ["VERSION", "Event", "event_from_json", "event_to_json"]
 VERSION = 1
 
 
-class Event(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+class Event(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, gc=False):  # JSON has no cycles
     """One fact. `seq` counts from 1 within its run and is 0 before it is stored; `id` tells a repeated append apart."""
 
     type: str

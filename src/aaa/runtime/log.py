@@ -223,22 +223,22 @@ class RunLog:
 
     def _fold(self, events: Sequence[Event]) -> None:
         """Take in what is recorded."""
+        recorded, results, spent = self.recorded, self.results, self.spent
         for event in events:
-            if event.type in SPENDING:
-                self.spent.fold(event)
-            key = event.data.get("key")
+            type_, data = event.type, event.data
+            if type_ in SPENDING:
+                spent.fold(event)
+            key = data.get("key")
             if key is None:
                 self._fold_keyless(event)
-                continue
-            known = self.recorded.get(key)
-            if known is None:
-                self.recorded[key] = [event]
+            elif key in recorded:
+                recorded[key].append(event)
             else:
-                known.append(event)
-            if event.type in _RESULTS:
-                self.results.setdefault(key, event)
-                if "received" in event.data:
-                    self.taken.add(event.data["received"])
+                recorded[key] = [event]
+            if type_ in _RESULTS and key is not None:
+                results.setdefault(key, event)
+                if "received" in data:
+                    self.taken.add(data["received"])
         self._head = events[-1].seq if events else 0
 
     def _fold_keyless(self, event: Event) -> None:

@@ -14,8 +14,9 @@ from typing import Any
 
 import msgspec
 
-from aaa.context.transcript import Digested, begins_with
+from aaa.context.transcript import Digested
 from aaa.messages import Message
+from aaa.runtime.unread import UnreadMessages
 
 __all__ = ["Replayed", "Replaying"]
 
@@ -54,13 +55,15 @@ class Replaying:
         """
         prev = conv.get("prev")
         replayed = Replayed(key, []) if prev is None else self._by_last.get(prev)
+        if replayed is None:
+            return None
         given = messages if isinstance(messages, list) else list(messages)
-        if replayed is None or not begins_with(given, replayed.messages):
-            return None
-        new, delta = given[len(replayed.messages) :], conv["delta"]
-        if len(new) != len(delta) or not all(map(_is_recorded, new, delta)):
-            return None
+        length = len(replayed.messages)
+        new = given[length:]
         replayed.messages += new
+        if replayed.messages != given or not _are_recorded(new, conv["delta"]):
+            del replayed.messages[length:]
+            return None
         replayed.digests += conv.get("digests", ())
         replayed.marks.append((key, len(given), conv["digest"]))
         if prev is not None:
@@ -76,6 +79,12 @@ class Replaying:
         """What has been replayed, once: afterwards there is nothing to go on from."""
         settled, self._by_last = list(self._by_last.values()), {}
         return [replayed for replayed in settled if replayed.marks]
+
+
+def _are_recorded(messages: Sequence[Message], delta: Sequence[Mapping[str, Any]]) -> bool:
+    if type(delta) is UnreadMessages and delta.is_text_of(messages):
+        return True
+    return len(messages) == len(delta) and all(map(_is_recorded, messages, delta))
 
 
 def _is_recorded(message: Message, data: Mapping[str, Any]) -> bool:

@@ -10,14 +10,14 @@ from `append` means that nothing was written. A task cancelled while it awaits a
 """
 
 from collections.abc import AsyncIterator, Sequence
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 import msgspec
 
 from aaa.errors import UnknownRunError
 from aaa.runtime.events import Event
 
-__all__ = ["EventStore", "RunInfo", "settled"]
+__all__ = ["EventStore", "ReplayStore", "RunInfo", "read_to_replay", "settled"]
 
 
 class RunInfo(msgspec.Struct, frozen=True, kw_only=True):
@@ -86,6 +86,38 @@ class EventStore(Protocol):
     async def close(self) -> None:
         """Finish what is being written and let go of files; further calls fail."""
         ...
+
+
+@runtime_checkable
+class ReplayStore(Protocol):
+    """What a store may offer besides, so that long runs are resumed sooner."""
+
+    async def read_to_replay(self, run_id: str) -> list[Event]:
+        """All events of a run, as `read`, without what a replay does not look at.
+
+        `id` is "" and `at` 0. Of a model call asked for there is `key`, `conv`, `model` and `params`, and the
+        messages in `conv.delta` may be `UnreadMessages`.
+
+        Raises:
+            UnknownRunError: there is no such run.
+        """
+        ...
+
+
+async def read_to_replay(store: EventStore, run_id: str) -> list[Event]:
+    """The events of a run that is to be driven, in the shape that `store` has for it.
+
+    Whoever puts a `read` of his own over that of another class is asked for that one: it may decrypt.
+    """
+    if isinstance(store, ReplayStore) and _stand_together(type(store)):
+        return await store.read_to_replay(run_id)
+    return await store.read(run_id)
+
+
+def _stand_together(kind: type) -> bool:
+    """Whether one class has `read` and `read_to_replay`."""
+    reader = next((parent for parent in kind.__mro__ if "read" in vars(parent)), kind)
+    return "read_to_replay" in vars(reader)
 
 
 async def settled(store: EventStore, run_id: str, expected_seq: int, events: Sequence[Event]) -> bool:

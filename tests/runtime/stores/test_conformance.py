@@ -61,12 +61,21 @@ class Lenient(MemoryEventStore):
             return []
 
 
+class Careless(MemoryEventStore):
+    async def read(self, run_id, after=0):
+        return await super().read(run_id, after)
+
+    async def read_to_replay(self, run_id):
+        return (await super().read_to_replay(run_id))[:-1]
+
+
 @pytest.mark.parametrize(
     ("store", "broken"),
     [
         (Forgetful, "an append at another head is a conflict"),
         (LateToClaim, "a token not above the epoch is superseded"),
         (Sharing, "what is read shares nothing with what was appended"),
+        (Careless, "what is read to be replayed is what is read"),
         (Lenient, "an unknown run is an error"),
     ],
 )

@@ -5,18 +5,40 @@ surrogate (half a character cut off by a tool) has no UTF-8 form and is kept as 
 """
 
 import math
-from typing import Any, NamedTuple, cast
+from typing import Any, NamedTuple, NotRequired, TypedDict, cast
 
 import msgspec
 
 from aaa.errors import StoreError
 from aaa.messages.digest import escape_surrogates
 from aaa.runtime.events import Event
+from aaa.runtime.unread import UnreadMessages
 
-__all__ = ["Row", "decode_event", "encode_event", "is_storable"]
+__all__ = ["Row", "decode_event", "decode_to_replay", "encode_event", "is_storable"]
 
 _encode = msgspec.json.Encoder().encode
 _decode = msgspec.json.Decoder(dict[str, Any]).decode
+
+
+_REQUESTED = "aaa.llm.requested"
+
+
+class _Conv(TypedDict):
+    prev: NotRequired[str]
+    delta: NotRequired[msgspec.Raw]  # msgspec 0.23 refuses one that is required
+    digests: NotRequired[list[str]]
+    digest: str
+    length: int
+
+
+class _Requested(TypedDict):
+    key: str
+    conv: _Conv
+    model: NotRequired[Any]
+    params: NotRequired[Any]
+
+
+_decode_requested = msgspec.json.Decoder(_Requested).decode
 
 
 class Row(NamedTuple):
@@ -42,13 +64,9 @@ def encode_event(event: Event) -> Row:
 
 def decode_event(row: Row, run_id: str, seq: int, epoch: int) -> Event:
     """The event of a row at its place in a log."""
-    try:
-        data = _decode(row.data)
-    except msgspec.DecodeError as error:
-        raise StoreError(f"event {seq} of run {run_id!r} holds no JSON object; the store is damaged") from error
     return Event(
         type=row.type,
-        data=data,
+        data=_data(row.data, run_id, seq),
         id=row.id,
         at=row.at,
         run_id=run_id,
@@ -56,6 +74,33 @@ def decode_event(row: Row, run_id: str, seq: int, epoch: int) -> Event:
         epoch=epoch,
         version=row.version,
     )
+
+
+def decode_to_replay(type: str, data: bytes, run_id: str, *, seq: int, epoch: int, version: int) -> Event:
+    """The event as `ReplayStore` describes it."""
+    fields = _unread(data) if type == _REQUESTED else None
+    if fields is None:
+        fields = _data(data, run_id, seq)
+    return Event(type=type, data=fields, id="", at=0.0, run_id=run_id, seq=seq, epoch=epoch, version=version)
+
+
+def _data(data: bytes, run_id: str, seq: int) -> dict[str, Any]:
+    try:
+        return _decode(data)
+    except msgspec.DecodeError as error:
+        raise StoreError(f"event {seq} of run {run_id!r} holds no JSON object; the store is damaged") from error
+
+
+def _unread(data: bytes) -> dict[str, Any] | None:
+    """A request with its messages unread; None if it has another shape."""
+    try:
+        fields = cast("dict[str, Any]", _decode_requested(data))
+    except msgspec.DecodeError:
+        return None
+    conv = fields["conv"]
+    if "delta" in conv:
+        conv["delta"] = UnreadMessages(conv["delta"])
+    return fields
 
 
 def is_storable(run_id: str) -> bool:

@@ -8,7 +8,7 @@ from typing import Self
 from aaa.errors import ConflictError, StoreError, SupersededError, UnknownRunError
 from aaa.runtime.events import Event
 from aaa.runtime.store import RunInfo
-from aaa.runtime.stores.encoding import Row, decode_event, encode_event, is_storable
+from aaa.runtime.stores.encoding import Row, decode_event, decode_to_replay, encode_event, is_storable
 from aaa.runtime.stores.following import Bell, follow
 from aaa.runtime.stores.status import COMPLETED, RUNNING, status_after
 
@@ -80,6 +80,13 @@ class MemoryEventStore:
     async def read(self, run_id: str, after: int = 0) -> list[Event]:
         """See `EventStore.read`."""
         return self._slice(run_id, after, None)
+
+    async def read_to_replay(self, run_id: str) -> list[Event]:
+        """See `ReplayStore.read_to_replay`."""
+        return [
+            decode_to_replay(row.type, row.data, run_id, seq=seq, epoch=epoch, version=row.version)
+            for seq, (epoch, row) in enumerate(self._find(run_id).log, 1)
+        ]
 
     def subscribe(self, run_id: str, after: int = 0) -> AsyncIterator[Event]:
         """See `EventStore.subscribe`."""

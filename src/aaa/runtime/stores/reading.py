@@ -4,12 +4,13 @@ import asyncio
 import sqlite3
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from sys import intern
 from typing import TypeVar
 
 from aaa.errors import StoreError, UnknownRunError
 from aaa.runtime.events import Event
 from aaa.runtime.store import RunInfo
-from aaa.runtime.stores.encoding import Row, decode_event, is_storable
+from aaa.runtime.stores.encoding import Row, decode_event, decode_to_replay, is_storable
 from aaa.runtime.stores.schema import connect, store_error
 from aaa.runtime.stores.status import COMPLETED
 
@@ -21,6 +22,10 @@ _EVENTS = """
     SELECT e.seq, e.epoch, e.id, e.type, e.at, e.version, CAST(coalesce(e.data, b.data) AS BLOB)
     FROM events e LEFT JOIN blobs b ON b.hash = e.blob
     WHERE e.run_id = ? AND e.seq > ? ORDER BY e.seq LIMIT ?
+"""
+_TO_REPLAY = """
+    SELECT seq, epoch, type, version, CAST(coalesce(data, (SELECT data FROM blobs WHERE hash = blob)) AS BLOB)
+    FROM events WHERE run_id = ? ORDER BY seq
 """
 _LAST = "SELECT e.seq, e.type FROM runs r JOIN events e ON e.run_id = r.run_id AND e.seq = r.head WHERE r.run_id = ?"
 _RUNS = """
@@ -41,6 +46,10 @@ class Reader:
     async def read(self, run_id: str, after: int) -> list[Event]:
         """All events above `after`."""
         return await self._run(lambda connection: _read(connection, run_id, after, -1))
+
+    async def read_to_replay(self, run_id: str) -> list[Event]:
+        """All events, as `ReplayStore` describes them."""
+        return await self._run(lambda connection: _read_to_replay(connection, run_id))
 
     async def page(self, run_id: str, after: int, limit: int) -> tuple[list[Event], bool]:
         """The next events above `after`, and whether the last of the log is `aaa.run.completed`."""
@@ -88,11 +97,27 @@ def _read(connection: sqlite3.Connection, run_id: str, after: int, limit: int) -
     events: list[Event] = []
     for seq, epoch, id, type, at, version, data in connection.execute(_EVENTS, (run_id, after, limit)):
         if data is None:
-            raise StoreError(f"event {seq} of run {run_id!r} has lost its data; the store is damaged")
+            raise _lost(run_id, seq)
         events.append(decode_event(Row(id, type, at, version, data), run_id, seq, epoch))
     if not events and not connection.execute("SELECT 1 FROM runs WHERE run_id = ?", (run_id,)).fetchone():
         raise UnknownRunError(run_id)
     return events
+
+
+def _read_to_replay(connection: sqlite3.Connection, run_id: str) -> list[Event]:
+    events: list[Event] = []
+    if is_storable(run_id):
+        for seq, epoch, type, version, data in connection.execute(_TO_REPLAY, (run_id,)):
+            if data is None:
+                raise _lost(run_id, seq)
+            events.append(decode_to_replay(intern(type), data, run_id, seq=seq, epoch=epoch, version=version))
+    if not events:
+        raise UnknownRunError(run_id)
+    return events
+
+
+def _lost(run_id: str, seq: int) -> StoreError:
+    return StoreError(f"event {seq} of run {run_id!r} has lost its data; the store is damaged")
 
 
 def _runs(connection: sqlite3.Connection, status: str | None) -> list[RunInfo]:

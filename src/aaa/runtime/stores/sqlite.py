@@ -109,6 +109,10 @@ class SQLiteEventStore:
         """See `EventStore.read`."""
         return await self._reader.read(run_id, after)
 
+    async def read_to_replay(self, run_id: str) -> list[Event]:
+        """See `ReplayStore.read_to_replay`."""
+        return await self._reader.read_to_replay(run_id)
+
     def subscribe(self, run_id: str, after: int = 0) -> AsyncIterator[Event]:
         """See `EventStore.subscribe`."""
         return follow(self._bell, self._reader.page, run_id, after=after, poll_seconds=self._poll_seconds)
