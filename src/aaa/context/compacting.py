@@ -120,8 +120,8 @@ class Compaction:
             chunks=chunks,
             previous=previous,
             earlier_identifiers=record.identifiers if record else (),
-            max_tokens=self.strategy.reply_for(budget),
-            summarize=self.strategy.summarizer(budget),
+            max_tokens=self.strategy.max_summary_tokens,
+            summarize=self.strategy.summarizer(count, budget),
         )
 
     def _span(self, begin: int, end: int) -> tuple[Message, ...]:

@@ -70,18 +70,26 @@ def render(transcript: Transcript, edits: Sequence[Edit], length: int | None = N
     marker_at = min((edit.index for edit in dropped), default=-2)
     items: list[Item] = []
     waiting: list[Edit] = []  # what follows the marker
+    due: list[Item] = []  # the marker, while results follow that must not be parted from those before them
     for index in _shown(summary, length):
+        kept = _kept(transcript, index, changed.get(index)) if index >= 0 else []
         if index == marker_at:
-            items += [_marker(transcript, dropped), *map(_written, waiting)]
-        if index >= 0:
-            items += _kept(transcript, index, changed.get(index))
+            due = [_marker(transcript, dropped), *map(_written, waiting)]
+        if due and kept and not 0 <= _call_of(transcript, index) < marker_at:
+            items, due = items + due, []
+        items += kept
         here = inserts[index]
         items += [_written(edit) for edit in here if edit.place == "before summary"]
         if summary is not None and index == summary.index - 1 and summary.replacement is not None:
             items.append(_written(summary))
         items += [_written(edit) for edit in here if edit.place == ""]
         waiting = [edit for edit in here if edit.place == "after marker"] or waiting
-    return items
+    return items + due
+
+
+def _call_of(transcript: Transcript, index: int) -> int:
+    call = transcript.call_of(index)
+    return -1 if call is None else call
 
 
 def _written(edit: Edit) -> Item:

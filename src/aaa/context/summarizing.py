@@ -66,16 +66,20 @@ class PendingSummary(msgspec.Struct, frozen=True):
     summarize: Summarizer
 
 
-def model_summarizer(client: LLMClient, model: str | None, max_summary_tokens: int) -> Summarizer:
-    """A summarizer that makes one plain call on `client` per chunk."""
+def model_summarizer(
+    client: LLMClient,
+    model: str | None,
+    max_summary_tokens: int,
+    *,
+    room: Callable[[Sequence[Message]], int] | None = None,
+) -> Summarizer:
+    """A summarizer that makes one plain call on `client` per chunk; `room` tells what a request leaves for the reply."""
 
     async def summarize(text: str, previous: str | None) -> Written:
         earlier = f"Earlier record:\n{previous}\n\n" if previous else ""
-        request = LLMRequest(
-            (Message("system", _INSTRUCTIONS), Message("user", f"{earlier}Conversation:\n{text}")),
-            model=model,
-            params={"max_tokens": max_summary_tokens},
-        )
+        messages = (Message("system", _INSTRUCTIONS), Message("user", f"{earlier}Conversation:\n{text}"))
+        max_tokens = max_summary_tokens if room is None else min(max_summary_tokens, room(messages))
+        request = LLMRequest(messages, model=model, params={"max_tokens": max_tokens})
         return _outcome(await client.complete(request))
 
     return summarize

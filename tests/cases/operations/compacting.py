@@ -45,7 +45,7 @@ def groups_of(messages: Sequence[Message], keep_messages: int) -> int:
 def fitter_of(found: Found, state: FitterState | None = None, **settings: Any) -> PromptFitter:
     """The fitter of a case, with its summarizer."""
     case = found.case
-    strategy = Summarize(found.summarizer, **_kept_tokens(case))
+    strategy = Summarize(found.summarizer).limited(keep_tokens=case.get("keep_recent_tokens"))
     policy = ContextPolicy(
         case.get("window", _WIDE),
         reserve_output=case.get("reserve_output", 0),
@@ -54,10 +54,6 @@ def fitter_of(found: Found, state: FitterState | None = None, **settings: Any) -
         **settings,
     )
     return PromptFitter(policy, state)
-
-
-def _kept_tokens(case: Any) -> dict[str, Any]:
-    return {"keep_tokens": case["keep_recent_tokens"]} if "keep_recent_tokens" in case else {}
 
 
 def compact(found: Found) -> None:
@@ -163,7 +159,7 @@ def plan_keep(found: Found) -> None:
 
     tools = tools_of(case["fixed_tokens"], counter)
     found.before = [Message("user", "task"), *(Message("assistant", f"{n:<40000}") for n in range(50))]
-    strategy = Summarize(found.summarizer, keep_tokens=case["keep_recent_tokens"])
+    strategy = Summarize(found.summarizer).limited(keep_tokens=case["keep_recent_tokens"])
     policy = ContextPolicy(case["window"], counter=counter, strategies=[strategy, DropOldest()], keep_recent=1)
     prepared = asyncio.run(policy.prepare(found.before, tools=tools))
     found.after = prepared.messages

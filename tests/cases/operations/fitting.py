@@ -97,12 +97,16 @@ def valid(found: Found, messages: Sequence[Message], *, model: str | None = None
 
 
 def clear_tool_results(found: Found) -> None:
-    """Clear old results."""
+    """Clear old results; of some tools none."""
     case = found.case
     marker = {"placeholder": case["marker"]} if "marker" in case else {}
-    kept = {"keep_tools": case["protect_tools"]} if "protect_tools" in case else {}
-    dicts = aimu.clear_tool_results(case["messages"], keep_last=case["keep_last_results"], **marker, **kept)
-    _reduced(found, dicts)
+    if "protect_tools" not in case:
+        _reduced(found, aimu.clear_tool_results(case["messages"], keep_last=case["keep_last_results"], **marker))
+        return
+    clear = ClearToolResults(case["keep_last_results"], **marker).sparing(*case["protect_tools"])
+    always: dict[str, Any] = {"trigger": 1e-9, "target": 1e-9, "keep_recent": 0}
+    policy = ContextPolicy(_WIDE, reserve_output=0, strategies=[clear], **always)
+    _reduced(found, asyncio.run(policy.prepare(case["messages"])).messages)
 
 
 def shrink_calls(found: Found) -> None:

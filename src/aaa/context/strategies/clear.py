@@ -1,6 +1,7 @@
 """Replace old tool results by a placeholder."""
 
 from collections.abc import Collection, Sequence
+from copy import copy
 
 from aaa.context.work import Work
 from aaa.messages import Message, TextPart, pair, with_text
@@ -12,25 +13,25 @@ class ClearToolResults:
     """Replace the content of all but the `keep_last` newest tool results by `placeholder`.
 
     The calls stay, so the model knows what it did and can call again. Loses old tool output. A result that is no
-    larger than the placeholder is left as it is, and so are results of the tools named in `keep_tools`.
+    larger than the placeholder is left as it is, and so are results of tools that are spared.
     """
 
     name = "clear_tool_results"
 
-    def __init__(
-        self,
-        keep_last: int = 4,
-        placeholder: str = "[tool result removed to save context]",
-        *,
-        keep_tools: Collection[str] = (),
-    ) -> None:
+    def __init__(self, keep_last: int = 4, placeholder: str = "[tool result removed to save context]") -> None:
         if keep_last < 0:
             raise ValueError(f"keep_last must not be negative, got {keep_last}")
         if not placeholder.strip():
             raise ValueError("placeholder must not be empty: providers refuse empty tool results")
         self.keep_last = keep_last
         self.placeholder = placeholder
-        self.keep_tools = frozenset(keep_tools)
+        self.spared: frozenset[str] = frozenset()
+
+    def sparing(self, *tools: str) -> "ClearToolResults":
+        """This strategy, leaving results of these tools alone: instructions that were loaded, say."""
+        other = copy(self)
+        other.spared = self.spared | frozenset(tools)
+        return other
 
     async def apply(self, work: Work) -> None:
         """Clear every old result before the recent tail."""
@@ -40,8 +41,8 @@ class ClearToolResults:
         """As `apply`; awaits nothing."""
         results = [index for index, message in enumerate(work.messages) if message.role == "tool"]
         old, tail = results[: max(len(results) - self.keep_last, 0)], work.tail
-        if self.keep_tools:
-            kept = _results_of(work.messages, self.keep_tools)
+        if self.spared:
+            kept = _results_of(work.messages, self.spared)
             old = [index for index in old if index not in kept]
         cleared = clear_results(work, [index for index in old if index < tail], self.placeholder)
         if cleared:

@@ -1,6 +1,8 @@
 """Replace the oldest groups by a model-written summary."""
 
 from collections.abc import Callable, Sequence
+from copy import copy
+from functools import partial
 
 from aaa.context.edits import pinned_in
 from aaa.context.identifiers import missing_identifiers
@@ -22,6 +24,7 @@ __all__ = ["Summarize", "guessed", "place_summary"]
 # At most, and 6 % of the budget: more costs more than it saves (measured on recorded sessions).
 _IDENTIFIER_TOKENS = 800
 _LEAST_CHUNK = 100  # tokens
+_LEAST_REPLY = 12  # one such part of a window is kept for a summary, however much is to be read
 
 
 class Summarize:
@@ -29,10 +32,9 @@ class Summarize:
 
     Incremental: each summary folds in the one before. It reads the originals, in chunks of at most `chunk_tokens`,
     never placeholders. The tail keeps `keep_recent` groups at least, and more while they fit into
-    `keep_tokens_ratio` of the target, or into `keep_tokens` as far as the target has room for them. One model call per
-    chunk, on `client` and `model` with `max_summary_tokens` for the reply, or `summarize(text, previous)` in their
-    place. With neither, the policy's `summarizer` is used. Chunks and replies are made smaller where the window of the
-    policy, or `window_tokens` of another model, asks for it.
+    `keep_tokens_ratio` of the target. One model call per chunk, on `client` and `model` with `max_summary_tokens` for
+    the reply, or `summarize(text, previous)` in their place. With neither, the policy's `summarizer` is used. Chunks
+    and replies are smaller where the model's window asks for it: that of the policy, or what `limited` says.
     """
 
     name = "summarize"
@@ -46,8 +48,6 @@ class Summarize:
         chunk_tokens: int = 24000,
         max_summary_tokens: int = 1200,
         summarize: Summarizer | None = None,
-        keep_tokens: int | None = None,
-        window_tokens: int | None = None,
     ) -> None:
         if not 0 <= keep_tokens_ratio <= 1:
             raise ValueError(f"keep_tokens_ratio must be between 0 and 1, got {keep_tokens_ratio}")
@@ -57,8 +57,8 @@ class Summarize:
         self.keep_tokens_ratio = keep_tokens_ratio
         self.chunk_tokens = chunk_tokens
         self.max_summary_tokens = max_summary_tokens
-        self.keep_tokens = keep_tokens
-        self.window_tokens = window_tokens
+        self.keep_tokens: int | None = None
+        self.window_tokens: int | None = None
         self._client = client if summarize is None else None
         self._model = model
         self._summarize = summarize
@@ -77,15 +77,19 @@ class Summarize:
         """This strategy, or one like it that writes with `client` if this one has nothing to write with."""
         if self.has_summarizer or client is None:
             return self
-        return Summarize(
-            client,
-            model,
-            keep_tokens_ratio=self.keep_tokens_ratio,
-            chunk_tokens=self.chunk_tokens,
-            max_summary_tokens=self.max_summary_tokens,
-            keep_tokens=self.keep_tokens,
-            window_tokens=self.window_tokens,
-        )
+        other = copy(self)
+        other._client, other._model = client, model
+        return other
+
+    def limited(self, *, window_tokens: int | None = None, keep_tokens: int | None = None) -> "Summarize":
+        """This strategy for a model with a window of its own, or with a tail of a fixed size.
+
+        The tail is never larger than the target leaves room for. None: as it was.
+        """
+        other = copy(self)
+        other.window_tokens = self.window_tokens if window_tokens is None else window_tokens
+        other.keep_tokens = self.keep_tokens if keep_tokens is None else keep_tokens
+        return other
 
     async def apply(self, work: Work) -> None:
         """Ask for a summary of what comes before the tail; it takes its place once it is written and checked."""
@@ -112,11 +116,11 @@ class Summarize:
             chunks=chunks_of(span, work.count, self.chunk_for(work.count, work.budget_tokens, previous)),
             previous=previous,
             earlier_identifiers=work.record.identifiers if work.record else (),
-            max_tokens=self.reply_for(work.budget_tokens),
-            summarize=self.summarizer(work.budget_tokens),
+            max_tokens=self.max_summary_tokens,
+            summarize=self.summarizer(work.count, work.budget_tokens),
         )
 
-    def summarizer(self, budget_tokens: int) -> Summarizer:
+    def summarizer(self, count: Callable[[Message], int], budget_tokens: int) -> Summarizer:
         """What writes, where a prompt may have `budget_tokens`.
 
         Raises:
@@ -126,17 +130,21 @@ class Summarize:
             return self._summarize
         if self._client is None:
             raise ValueError("Summarize needs client=, summarize=, or a policy with summarizer=")
-        return model_summarizer(self._client, self._model, self.reply_for(budget_tokens))
+        room = partial(_room_for_reply, self._window(budget_tokens) or budget_tokens, count)
+        return model_summarizer(self._client, self._model, self.max_summary_tokens, room=room)
 
-    def reply_for(self, budget_tokens: int) -> int:
-        """How long a summary may be: never more than a third of the window it is written in."""
-        return max(min(self.max_summary_tokens, (self.window_tokens or budget_tokens) // 3), 1)
+    def _window(self, budget_tokens: int) -> int | None:
+        """What may be read and written at a time; of a function it is not known unless it is said."""
+        return self.window_tokens if self._summarize is not None else self.window_tokens or budget_tokens
 
     def chunk_for(self, count: Callable[[Message], int], budget_tokens: int, previous: str | None) -> int:
         """How much can be read at a time beside instructions, the earlier summary and the reply. Units: raw tokens."""
+        window = self._window(budget_tokens)
+        if window is None:
+            return self.chunk_tokens
         earlier = count(Message("user", previous)) if previous else 0
-        taken = instructions_tokens(count) + earlier + self.reply_for(budget_tokens)
-        return min(self.chunk_tokens, max((self.window_tokens or budget_tokens) - taken, _LEAST_CHUNK))
+        taken = instructions_tokens(count) + earlier + min(self.max_summary_tokens, window // _LEAST_REPLY)
+        return min(self.chunk_tokens, max(window - taken, _LEAST_CHUNK))
 
     def _cut(self, work: Work) -> int:
         """Index in `work.messages` where the tail begins: a group boundary."""
@@ -156,8 +164,13 @@ class Summarize:
         if self.keep_tokens is None:
             return self.keep_tokens_ratio * work.target_tokens
         head = sum(item.raw for item in work.items[: work.head])
-        fixed = work.measure.size(work.measure.tools_raw + head + self.reply_for(work.budget_tokens))
+        fixed = work.measure.size(work.measure.tools_raw + head + self.max_summary_tokens)
         return min(self.keep_tokens, work.target_tokens - fixed)
+
+
+def _room_for_reply(window: int, count: Callable[[Message], int], messages: Sequence[Message]) -> int:
+    """What a window has left beside a request; 1 at least, for whoever sends it all the same."""
+    return max(window - sum(map(count, messages)), 1)
 
 
 def _start(work: Work) -> int:
