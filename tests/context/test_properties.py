@@ -1258,7 +1258,7 @@ def test_a_book_keeps_its_summaries_and_the_next_call_pays_for_none():
     policy = policy_of(200, Summarize(summarize=summarize, keep_tokens_ratio=0))
     for book in (SummaryBook(), PromptFitter(policy)):
         calls.clear()
-        for messages in (talk(), talk(), [*talk(), *talk(4)]):
+        for messages in (talk(), talk(), [*talk(), *talk(6)]):
             if isinstance(book, PromptFitter):
                 prompt = book.fit_sync(messages)
             else:

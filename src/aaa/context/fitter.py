@@ -19,6 +19,7 @@ from typing import Any, cast
 import msgspec
 
 from aaa.context.anchor import Anchor
+from aaa.context.breaker import Breaker
 from aaa.context.compacting import Compaction, summarize_of
 from aaa.context.conversation import Conversation
 from aaa.context.counters import CalibratedCounter
@@ -54,6 +55,7 @@ class FitterState(msgspec.Struct, frozen=True):
     anchor: Anchor | None = None
     ratios: tuple[tuple[str | None, float], ...] = ()
     windows: tuple[tuple[str | None, int], ...] = ()
+    breaker: Breaker = Breaker()
     version: int = _VERSION
 
     def to_json(self) -> str:
@@ -84,7 +86,7 @@ class PromptFitter:
     def __init__(self, policy: ContextPolicy, state: FitterState | None = None) -> None:
         state = state or FitterState()
         self.policy = policy
-        self.book = SummaryBook(list(state.records), list(state.edits), list(state.rejected))
+        self.book = SummaryBook(list(state.records), list(state.edits), list(state.rejected), state.breaker)
         self._anchor = state.anchor
         counter = policy.counter
         if isinstance(counter, CalibratedCounter):
@@ -107,6 +109,7 @@ class PromptFitter:
             self._anchor,
             ratios,
             tuple(self._windows.items()),
+            book.breaker,
         )
 
     async def fit(
@@ -217,9 +220,11 @@ class PromptFitter:
         """What was fitted last and not yet recorded; enough, with its usage, for `replay`."""
         return self._sent
 
-    def replay(self, edits: Sequence[Edit], sent: Anchor | None, anchor: Anchor | None) -> None:
+    def replay(
+        self, edits: Sequence[Edit], sent: Anchor | None, anchor: Anchor | None, *, breaker: Breaker | None = None
+    ) -> None:
         """Be as after the fit that sent `sent`, with these edits and this anchor; `observe` was told the usage."""
-        self.book.keep((), edits if self.policy.sticky else None)
+        self.book.keep((), edits if self.policy.sticky else None, breaker=breaker)
         self._sent, self._anchor = sent, anchor
 
     def believed(self, raw_tokens: int, reported: int) -> int:
@@ -248,7 +253,8 @@ class PromptFitter:
 
     def _keep(self, plan: Plan, planning: Planning, conversation: Conversation, given: Sequence[M]) -> Prepared[M]:
         """Take over what the plan did, all at once."""
-        self.book.keep(plan.new_summaries, plan.edits if self.policy.sticky else None, plan.rejected_digests)
+        edits = plan.edits if self.policy.sticky else None
+        self.book.keep(plan.new_summaries, edits, plan.rejected_digests, breaker=plan.breaker)
         if any(name != "stored_summary" for name in plan.applied):
             self._anchor = None
         self._sent = self._sent_now(plan, planning)

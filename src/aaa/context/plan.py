@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 import msgspec
 
+from aaa.context.breaker import Breaker
 from aaa.context.edits import Edit, Item, render
 from aaa.context.summaries import SummaryRecord
 from aaa.context.transcript import Transcript
@@ -21,9 +22,10 @@ class Plan(msgspec.Struct, frozen=True):
     uncalibrated count. `kept_prefix_tokens` is the
     part, from the start, that is the transcript's own, which a provider's cache may hold. `applied` names what was
     done now; `edits_in_force` counts the edits that were there before (`sticky=True`). `floor` lists the rungs of the
-    floor, `rejected` the summaries and strategies that were not taken, with why. `is_estimate` marks a plan made
-    without calling a model, which can be read but not applied. `repairs` are what makes the prompt valid for its
-    `target`; their tokens are counted.
+    floor, `rejected` the summaries and strategies that were not taken, with why, `held_back` those that were not tried
+    because they came too soon or freed too little before; `breaker` is what is known of that for the next call.
+    `is_estimate` marks a plan made without calling a model, which can be read but not applied. `repairs` are what makes
+    the prompt valid for its `target`; their tokens are counted.
     """
 
     length: int
@@ -36,6 +38,8 @@ class Plan(msgspec.Struct, frozen=True):
     floor: tuple[str, ...] = ()
     rejected: tuple[str, ...] = ()
     rejected_digests: tuple[str, ...] = ()
+    held_back: tuple[str, ...] = ()
+    breaker: Breaker = Breaker()
     edits_in_force: int = 0
     new_summaries: tuple[SummaryRecord, ...] = ()
     tokens_spent: int = 0
@@ -63,7 +67,7 @@ class Plan(msgspec.Struct, frozen=True):
 
     def report(self) -> dict[str, object] | None:
         """What a log keeps of it; None if the prompt is the transcript."""
-        if not (self.edits or self.rejected or self.repairs):
+        if not (self.edits or self.rejected or self.held_back or self.repairs):
             return None
         report: dict[str, object] = {
             "tokens_before": self.tokens_before,
@@ -73,6 +77,7 @@ class Plan(msgspec.Struct, frozen=True):
         optional: dict[str, object] = {
             "floor": list(self.floor),
             "rejected": list(self.rejected),
+            "held_back": list(self.held_back),
             "edits_in_force": self.edits_in_force,
             "repairs": msgspec.to_builtins(self.repairs),
         }

@@ -10,6 +10,7 @@ from functools import cached_property
 from math import floor
 from typing import Any
 
+from aaa.context.breaker import Breaker, least_gain
 from aaa.context.counters import Measure
 from aaa.context.driving import Steps
 from aaa.context.edits import Edit, Item, pinned_in, render
@@ -61,6 +62,11 @@ class Planning:
         self.record = book.best(transcript)
         self.rejected = frozenset(book.rejected)
         self.new_rejected: list[str] = []
+        self.breaker = book.breaker
+        self.least_gain = least_gain(settings.budget_tokens)
+        self.gains: dict[str, int] = {}
+        self.held_back: list[str] = []
+        self.has_asked = False
         self.in_force = in_force(book.edits, transcript, len(transcript)) if settings.is_sticky else []
         self.new_records: list[SummaryRecord] = []
         self.spent = Written()
@@ -94,7 +100,14 @@ class Planning:
     def _untouched(self) -> Plan:
         raw = self._whole_raw
         size = self._size_of(raw)
-        return Plan(len(self.transcript), raw, tokens_before=size, tokens_after=size, kept_prefix_tokens=size)
+        return Plan(
+            len(self.transcript),
+            raw,
+            tokens_before=size,
+            tokens_after=size,
+            kept_prefix_tokens=size,
+            breaker=self._breaker_after(raw),
+        )
 
     @cached_property
     def _whole_raw(self) -> int:
@@ -225,10 +238,13 @@ class Planning:
     def _reduce(self, work: Work, target_tokens: int) -> Generator[Awaitable[Any], Any, None]:
         """Run the strategies in order until the target is reached."""
         work.target_tokens = target_tokens
+        start_raw, start_tokens = work.raw, work.tokens
         for strategy in self.settings.strategies:
             if work.fits:
                 return
-            before, names = work.items, len(work.applied)
+            if self._is_held_back(work, strategy, start_raw):
+                continue
+            before, names, tokens = work.items, len(work.applied), work.tokens
             work.strategy = strategy.name
             if isinstance(strategy, SyncStrategy):
                 strategy.reduce(work)
@@ -238,7 +254,31 @@ class Planning:
                 self._check(work, strategy, before, names)
             if work.pending is not None:
                 pending, work.pending = work.pending, None
+                self.has_asked = True
                 self._take(work, pending, (yield write(pending)) if not self.is_estimate else guessed(work, pending))
+            elif work.items is before or not self.settings.is_sticky:
+                continue
+            self.gains[strategy.name] = (start_tokens if self.settings.is_sticky else tokens) - work.tokens
+
+    def _is_held_back(self, work: Work, strategy: Strategy, start_raw: int) -> bool:
+        """Whether a strategy has to wait: it was used too lately, or for too little. Never where nothing else fits."""
+        is_summary = isinstance(strategy, Summarize)
+        if not (is_summary or self.settings.is_sticky) or self._is_needed(work):
+            return False
+        why = self.breaker.too_soon() if is_summary else ""
+        if why:
+            work.target_tokens = self.settings.budget_tokens  # it fits: nothing is dropped only to fill the wait
+        futile = self.breaker.futile_by(strategy.name)
+        grown = self.measure.size(max(start_raw - futile.raw_tokens, 0)) if futile else 0
+        if futile and not why and grown < self.least_gain:
+            why = f"freed {futile.freed_tokens:,} tokens the last time, and the prompt has grown by {grown:,} since"
+        if why:
+            self.held_back.append(f"{strategy.name}: {why}")
+        return bool(why)
+
+    def _is_needed(self, work: Work) -> bool:
+        """Whether the prompt does not fit as it is."""
+        return self.pressure < 1 or work.tokens > self.settings.budget_tokens
 
     def _check(self, work: Work, strategy: Strategy, before: Sequence[Item], names: int) -> None:
         """Undo what a strategy may not do: touch the head, or separate a call from its result."""
@@ -277,6 +317,8 @@ class Planning:
             floor=tuple(self.rungs),
             rejected=tuple(work.rejected),
             rejected_digests=tuple(self.new_rejected),
+            held_back=tuple(self.held_back),
+            breaker=self._breaker_after(work.raw),
             edits_in_force=len(start) if self.settings.is_sticky else 0,
             new_summaries=tuple(self.new_records),
             tokens_spent=self.spent.tokens_spent,
@@ -284,6 +326,11 @@ class Planning:
             is_estimate=self.is_estimate and bool(self.new_records),
             target=self.target,
             repairs=self.repairs,
+        )
+
+    def _breaker_after(self, raw_tokens: int) -> Breaker:
+        return self.breaker.after(
+            has_asked=self.has_asked, gains=self.gains, raw_tokens=raw_tokens, least_tokens=self.least_gain
         )
 
     def _floor_error(self, needed: int, items: Sequence[Item], budget_tokens: int) -> ContextFloorError:

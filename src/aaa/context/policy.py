@@ -169,7 +169,7 @@ class ContextPolicy:
         measure = self.measure(conversation.tools, model)
         planning = self.planning(known, measure, kept, Call(pressure=pressure))
         plan = await finish(planning.steps())
-        kept.keep(plan.new_summaries, plan.edits if self.sticky else None, plan.rejected_digests)
+        kept.keep(plan.new_summaries, plan.edits if self.sticky else None, plan.rejected_digests, breaker=plan.breaker)
         return prepared(plan, transcript, conversation, known)
 
     async def plan(

@@ -8,6 +8,7 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
+from aaa.context.breaker import Breaker
 from aaa.context.edits import Edit
 from aaa.context.transcript import Transcript
 from aaa.messages import Message
@@ -43,12 +44,14 @@ class SummaryRecord:
 class SummaryBook:
     """What is kept of one conversation between calls: summaries, and with `sticky=True` the edits in force.
 
-    `rejected` are the digests of beginnings whose summary was rejected: it is not paid for again.
+    `rejected` are the digests of beginnings whose summary was rejected: it is not paid for again. `breaker` tells when
+    the next one may be asked for.
     """
 
     records: list[SummaryRecord] = field(default_factory=list[SummaryRecord])
     edits: list[Edit] = field(default_factory=list[Edit])
     rejected: list[str] = field(default_factory=list[str])
+    breaker: Breaker = field(default_factory=Breaker)
     _seen: list[SummaryRecord] = field(default_factory=list[SummaryRecord], repr=False, compare=False)
     _sorted: list[SummaryRecord] = field(default_factory=list[SummaryRecord], repr=False, compare=False)
 
@@ -59,9 +62,15 @@ class SummaryBook:
             self.records.insert(place, record)
 
     def keep(
-        self, records: Iterable[SummaryRecord], edits: Iterable[Edit] | None, rejected: Iterable[str] = ()
+        self,
+        records: Iterable[SummaryRecord],
+        edits: Iterable[Edit] | None,
+        rejected: Iterable[str] = (),
+        *,
+        breaker: Breaker | None = None,
     ) -> None:
         """Take over what a call made: new summaries, all edits in force if they may have changed, what was rejected."""
+        self.breaker = self.breaker if breaker is None else breaker
         self.rejected += [digest for digest in rejected if digest not in self.rejected]
         for record in records:
             self.add(record)

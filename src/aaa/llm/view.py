@@ -10,6 +10,7 @@ import msgspec
 
 from aaa.context import ContextPolicy, Prepared, PromptFitter, SummaryRecord
 from aaa.context.anchor import Anchor
+from aaa.context.breaker import Breaker
 from aaa.context.edits import Edit
 from aaa.context.ledger import after, difference
 from aaa.errors import ContextOverflowError
@@ -47,6 +48,8 @@ class ConversationView:
             effects.note("aaa.context.edited", {"removed": removed, "added": added})
         self._edits = list(prompt.plan.edits)
         data: dict[str, Any] = {"sent": self.fitter.sent, "tokens": prompt.plan.tokens_after}
+        if prompt.plan.breaker != Breaker():
+            data["breaker"] = prompt.plan.breaker
         if prompt.plan.repairs:
             data["provider"] = prompt.plan.target.provider if prompt.plan.target else None
         return data | ({"context": prompt.report} if prompt.report else {})
@@ -92,6 +95,7 @@ class ConversationView:
                 if type_ in _RESULTS:
                     if data.get("sent"):
                         sent, anchor = data["sent"], self._anchor_after(data, anchor, is_cut=is_cut)
+                        self.fitter.book.breaker = msgspec.convert(data.get("breaker", _NOTHING), Breaker)
                 elif type_ != "aaa.llm.requested":
                     is_cut = self._take(type_, data) or is_cut
         self._edits = msgspec.convert(self._edits, list[Edit])
@@ -105,6 +109,7 @@ class ConversationView:
                 self._edits = after(self._edits, data["removed"], data["added"])
             case "aaa.context.summary":
                 self._add(_record(data["record"]))
+                self.fitter.book.breaker = self.fitter.book.breaker.asked()
             case "aaa.context.rejected":
                 self.fitter.book.keep((), None, data.get("digests", ()))
             case "aaa.context.learned":
@@ -161,6 +166,7 @@ def _record(data: dict[str, Any]) -> SummaryRecord:
         data["text"],
         tuple(data.get("identifiers", ())),
         None if kept is None else tuple(kept),
+        data.get("begin"),
     )
 
 
