@@ -83,8 +83,9 @@ class Spent(msgspec.Struct):
             case "aaa.llm.requested":
                 self.steps += 1
             case "aaa.llm.completed":
-                usage: dict[str, Any] = data.get("usage") or {}
-                self._add(usage.get("total_tokens", 0), data.get("cost"))
+                usage: dict[str, Any] | None = data.get("usage")
+                self.tokens += usage.get("total_tokens", 0) if usage else 0
+                self.cost += data.get("cost") or 0.0
             case "aaa.context.summary" | "aaa.context.rejected":
                 self._add(data.get("tokens_spent", 0), data.get("cost"))
             case "aaa.child.completed" | "aaa.child.failed":

@@ -74,7 +74,7 @@ class Conversations:
 
         `conv` is what the log has under `key`. None if that takes a comparison of digests: `settle`, then `place`.
         """
-        if _line(conv.get("prev", key)) != _line(key):
+        if "prev" in conv and _line(conv["prev"]) != _line(key):
             return None
         taken = self._replaying.take(key, messages, conv)
         return (taken[0].name, taken[1]) if taken else None

@@ -76,11 +76,6 @@ class RunLog:
         self._flushing: asyncio.Task[None] | None = None
         self._fold(events)
 
-    def conversation(self, key: str) -> Mapping[str, Any] | None:
-        """The `conv` data of a recorded model call."""
-        recorded = self.recorded.get(key)
-        return recorded[0].data.get("conv") if recorded else None
-
     def next_received(self, name: str) -> Event | None:
         """What was sent under `name` first and is not taken yet."""
         waiting = (event for event in self.received if event.data.get("name") == name and event.seq not in self.taken)

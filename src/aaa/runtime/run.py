@@ -85,7 +85,8 @@ class Run:
         """The data of a recorded reply, if it can be told without digests that the log records this very call."""
         log = self.log
         scope, key = self._under_way.next("llm")
-        conv = log.conversation(key) if key in log.results else None
+        recorded = log.recorded[key] if key in log.results else ()
+        conv = recorded[0].data.get("conv") if recorded else None
         found = self._conversations.replay(key, messages, conv) if conv is not None else None
         if found is None:
             return None
@@ -94,7 +95,7 @@ class Run:
         conversation, new = found
         self._call_ids.note(new)
         context = EffectContext(log, key, self._memory, conversation, messages=messages)
-        self._handler("llm").replay(context, [(event.type, event.data) for event in log.recorded[key]])
+        self._handler("llm").replay(context, [(event.type, event.data) for event in recorded])
         return usable(key, log.results[key])
 
     async def _call(
@@ -136,17 +137,18 @@ class Run:
         """The data of recorded results, if it can be told without digests that the log records these very calls."""
         log = self.log
         scope, prefix = self._under_way.next("tools")
-        keys = [f"{prefix}.{index}" for index in range(len(calls))]
-        for key, call in zip(keys, calls, strict=True):
+        found: list[tuple[str, list[Event]]] = []
+        for index, call in enumerate(calls):
+            key = f"{prefix}.{index}"
             if key not in log.results or not is_recorded_call(call, log.recorded[key][0].data):
                 return None
+            found.append((key, log.recorded[key]))
         scope.skip()
-        log.visited.update(keys)
         handler = self._handler("tool")
-        for key in keys:
-            events = [(event.type, event.data) for event in log.recorded[key]]
-            handler.replay(EffectContext(log, key, self._memory), events)
-        return [usable(key, log.results[key]) for key in keys]
+        for key, events in found:
+            log.visited.add(key)
+            handler.replay(EffectContext(log, key, self._memory), [(event.type, event.data) for event in events])
+        return [usable(key, log.results[key]) for key, _ in found]
 
     async def _calls(self, keys: Sequence[str], calls: Sequence[ToolCall]) -> list[dict[str, Any]]:
         """The data of results: new, or recorded and compared by digests."""

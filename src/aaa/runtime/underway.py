@@ -41,7 +41,8 @@ class UnderWay:
         """
         if self.log.failure is not None:
             raise self.log.failure
-        scope = self.scope
+        found = current_scope.get()  # as in `scope`: every effect that is replayed passes here
+        scope = found[1] if found is not None and found[0] == self.log.run_id else self._scope
         return scope, scope.free(what)
 
     async def stop(self) -> None:
