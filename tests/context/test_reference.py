@@ -69,6 +69,7 @@ def test_context_policy_has_the_specified_parameters():
         "summarizer_model": (None, True),
         "sticky": (False, True),
         "provider": (None, True),
+        "pin": (None, True),
     }
 
 

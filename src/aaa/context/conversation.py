@@ -8,6 +8,8 @@ prompt   dict ····· dict (new) dict   objects that were not changed are the
 from collections.abc import Mapping, Sequence
 from typing import Any, cast
 
+from msgspec.structs import replace
+
 from aaa.context.edits import Item
 from aaa.context.transcript import Transcript
 from aaa.messages import Message, ToolSpec, with_extra_of
@@ -15,11 +17,15 @@ from aaa.wire.openai_chat import message_from_dict, message_to_dict, tool_from_d
 
 __all__ = ["Conversation", "Given"]
 
+_PINNED = "pinned"
+
 Given = Message | Mapping[str, Any]
 
 
 class Conversation:
     """Messages and tools of one call, as given and as read.
+
+    `own` is what is given back: the caller's own sequence, but that dicts have lost the key "pinned", which is ours.
 
     Raises:
         WireError: a dict that is not a message or a tool, with its index.
@@ -28,6 +34,7 @@ class Conversation:
     def __init__(self, given: Sequence[Given], tools: Sequence[ToolSpec | Mapping[str, Any]] = ()) -> None:
         self.given = given
         self.messages = _read(given)
+        self.own = given if self.messages is given else _without_pins(given)
         self.tools = tuple(
             tool if isinstance(tool, ToolSpec) else tool_from_dict(tool, index=index)
             for index, tool in enumerate(tools)
@@ -50,7 +57,7 @@ class Conversation:
         message = item.message
         if item.source is not None:
             if message is transcript[item.source]:
-                return self.given[item.source]
+                return self.own[item.source]
             message = with_extra_of(message, self.messages[item.source])
         return self._kind_of(message)
 
@@ -61,7 +68,31 @@ class Conversation:
 def _read(given: Sequence[Given]) -> Sequence[Message]:
     if isinstance(given, Transcript) or set(map(type, given)) <= {Message}:
         return cast("Sequence[Message]", given)
+    return [_message(message, index) for index, message in enumerate(given)]
+
+
+def _message(given: Given, index: int) -> Message:
+    if isinstance(given, Message):
+        return given
+    if not _says_pinned(given):
+        return message_from_dict(given, index=index)
+    message = message_from_dict(_without_pin(given), index=index)
+    return replace(message, pinned=True) if given[_PINNED] else message
+
+
+def _says_pinned(given: Given) -> bool:
+    return isinstance(given, Mapping) and isinstance(given.get(_PINNED), bool)
+
+
+def _without_pin(given: Mapping[str, Any]) -> dict[str, Any]:
+    return {key: value for key, value in given.items() if key != _PINNED}
+
+
+def _without_pins(given: Sequence[Given]) -> Sequence[Given]:
+    """`given` itself, unless a dict in it says whether it is pinned: no provider knows that key."""
+    if not any(map(_says_pinned, given)):
+        return given
     return [
-        message if isinstance(message, Message) else message_from_dict(message, index=index)
-        for index, message in enumerate(given)
+        _without_pin(message) if isinstance(message, Mapping) and _says_pinned(message) else message
+        for message in given
     ]

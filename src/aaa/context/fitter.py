@@ -92,7 +92,7 @@ class PromptFitter:
         if isinstance(counter, CalibratedCounter):
             counter = counter.copy(dict(state.ratios) if state.ratios else None)
         self.counter = counter
-        self._cache = TranscriptCache(policy.measure(counter=counter).message, size=4)
+        self._cache = TranscriptCache(policy.measure(counter=counter).message, size=4, pin=policy.pin)
         self._sent = state.sent
         self._windows = dict(state.windows)
 

@@ -58,6 +58,9 @@ class ContextPolicy:
     With a `provider` (one of `aaa.wire.rules.PROVIDERS`) the prompt is also valid for it, whatever the conversation is
     like: what has to be changed for that is in the report.
 
+    What is pinned is never cut, cleared, dropped or summarised: messages with `pinned=True`, dicts with
+    `"pinned": True` (a key that is not sent), and messages that `pin` says yes to; its calls and results stay with it.
+
     Images, sound, films and documents are counted by the provider's rule, where the counter does not count them itself.
 
     Raises:
@@ -78,6 +81,7 @@ class ContextPolicy:
         summarizer_model: str | None = None,
         sticky: bool = False,
         provider: str | None = None,
+        pin: Callable[[Message], bool] | None = None,
     ) -> None:
         if not 0 < target <= trigger <= 1:
             raise ValueError(f"0 < target <= trigger <= 1 must hold, got target={target}, trigger={trigger}")
@@ -92,8 +96,9 @@ class ContextPolicy:
         self.counter: TokenCounter = counter if counter is not None else CalibratedCounter()
         self.sticky = sticky
         self.provider = provider
+        self.pin = pin
         self.strategies = _strategies(strategies, summarizer, summarizer_model)
-        self._cache = TranscriptCache(self.measure().message)
+        self._cache = TranscriptCache(self.measure().message, pin=pin)
         self._is_warned = False
         if not callable(max_input_tokens):
             self.settings(None)
@@ -223,7 +228,7 @@ class ContextPolicy:
 
 def prepared(plan: Plan, given: Sequence[M], conversation: Conversation, transcript: Transcript) -> Prepared[M]:
     """`plan` applied to what the caller gave."""
-    messages: Sequence[Any] = given
+    messages: Sequence[Any] = conversation.own
     if plan.edits or plan.repairs:
         items = plan.items(transcript)
         repaired = made_valid(items, transcript, plan.target)[0] if plan.repairs else None

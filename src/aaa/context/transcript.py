@@ -14,6 +14,8 @@ from itertools import accumulate, islice
 from threading import Lock
 from typing import NamedTuple, overload
 
+from msgspec.structs import replace
+
 from aaa.context.groups import head_length, is_pinned
 from aaa.messages import EMPTY_DIGEST, Message, Pairer, chain, digest
 
@@ -110,12 +112,22 @@ class _Columns:
 
 
 class Transcript(Sequence[Message]):
-    """A sequence of messages that only grows. `count` gives the raw tokens of one message."""
+    """A sequence of messages that only grows. `count` gives the raw tokens of one message.
 
-    __slots__ = ("_columns", "_count", "_head", "_length")
+    Messages that `pin` says yes to are pinned in it, whatever they say themselves.
+    """
 
-    def __init__(self, messages: Iterable[Message] = (), *, count: Callable[[Message], int]) -> None:
+    __slots__ = ("_columns", "_count", "_head", "_length", "_pin")
+
+    def __init__(
+        self,
+        messages: Iterable[Message] = (),
+        *,
+        count: Callable[[Message], int],
+        pin: Callable[[Message], bool] | None = None,
+    ) -> None:
         self._count = count
+        self._pin = pin
         self._columns = _Columns()
         self._length = 0
         self._head: int | None = None
@@ -156,8 +168,13 @@ class Transcript(Sequence[Message]):
 
     def _grow(self, messages: Sequence[Message], digests: Sequence[str], chained: Sequence[str]) -> None:
         tokens = list(map(self._count, messages))
+        if self._pin is not None:
+            messages = [replace(m, pinned=True) if self._must_pin(m) else m for m in messages]
         self._own_columns().extend(messages, digests, chained=chained, tokens=tokens)
         self._length += len(messages)
+
+    def _must_pin(self, message: Message) -> bool:
+        return self._pin is not None and not message.pinned and self._pin(message)
 
     def _own_columns(self) -> _Columns:
         """Columns that end where this transcript does: copied if another one went on from here."""
@@ -231,6 +248,7 @@ class Transcript(Sequence[Message]):
         """The first messages as a transcript of its own, which shares the columns."""
         other = Transcript.__new__(Transcript)
         other._count, other._columns, other._length, other._head = self._count, self._columns, length, None
+        other._pin = self._pin
         return other
 
     def _shared(self, messages: Sequence[Message], digest_at: Callable[[int], str]) -> int:
@@ -242,7 +260,7 @@ class Transcript(Sequence[Message]):
 
     def _is_same(self, index: int, other: Message, digest_at: Callable[[int], str]) -> bool:
         mine = self._columns.messages[index]
-        if (mine.pinned, mine.kind) != (other.pinned, other.kind):
+        if (mine.pinned, mine.kind) != (other.pinned or self._must_pin(other), other.kind):
             return False
         return self.message_digest(index) == digest_at(index)
 
@@ -260,8 +278,11 @@ class _Seen:
 class TranscriptCache:
     """The conversations seen last, so that a list that has grown is recognised."""
 
-    def __init__(self, count: Callable[[Message], int], size: int = 8) -> None:
+    def __init__(
+        self, count: Callable[[Message], int], size: int = 8, *, pin: Callable[[Message], bool] | None = None
+    ) -> None:
         self._count = count
+        self._pin = pin
         self._size = size
         self._lock = Lock()  # transcripts share lists: they grow one at a time
         self._recent: list[_Seen] = []
@@ -274,7 +295,7 @@ class TranscriptCache:
         given = messages if isinstance(messages, list) else list(messages)
         with self._lock:
             nearest, shared = self._nearest(messages, given)
-            before = nearest.transcript if nearest else Transcript(count=self._count)
+            before = nearest.transcript if nearest else Transcript(count=self._count, pin=self._pin)
             grown = before._follow(messages, shared, known)  # pyright: ignore[reportPrivateUsage]
             if nearest is None or shared < len(nearest.messages):
                 self._recent = [_Seen(grown, given[:]), *self._recent][: self._size]
