@@ -1,7 +1,10 @@
 """Every provider's client, against a server that refuses what the provider would refuse."""
 
 import asyncio
+import json
 import traceback
+from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -17,9 +20,21 @@ from aaa.errors import (
     UnreachableError,
 )
 from aaa.llm import ModelClient, client
+from aaa.llm.providers import Connection, provider_named
 from aaa.messages import Delta, LLMRequest, LLMResponse, Message, ToolSpec
+from aaa.wire import gemini
 from tests.llm.served import PROVIDERS, Served
-from tests.servers.replies import Call, auth_error, calls, half_stream, not_json, overloaded, rate_limit, stream_error
+from tests.servers.replies import (
+    Call,
+    auth_error,
+    calls,
+    half_stream,
+    not_json,
+    overloaded,
+    rate_limit,
+    raw,
+    stream_error,
+)
 
 WEATHER = ToolSpec("weather", "The weather of a city.", '{"type":"object","properties":{"city":{"type":"string"}}}')
 BOTH = calls(
@@ -128,8 +143,7 @@ def test_a_rate_limit_is_one_and_says_when_to_come_back(served, is_streamed):
     assert error.is_transient
     assert error.status_code == 429
     assert error.__cause__ is not None
-    if served.provider != "ollama":  # its SDK drops the headers
-        assert error.retry_after == 7.0
+    assert error.retry_after == 7.0
 
 
 @pytest.mark.parametrize(
@@ -208,3 +222,109 @@ def test_a_missing_package_names_its_extra(provider, extra, monkeypatch):
         monkeypatch.setitem(__import__("sys").modules, module, None)
     with pytest.raises(ClientSetupError, match=rf"aaa-agents\[{extra}\]"):
         client(f"{provider}:some-model", api_key="k")
+
+
+def _synchronous(served: Served, server):
+    """A client of the provider's SDK, as a user would make one."""
+    settings = served.connection(server)
+    names = ("api_key", "base_url", "timeout_seconds")
+    connection = Connection(model=served.model, is_async=False, **{name: settings[name] for name in names})
+    return provider_named(served.provider).connect(connection)
+
+
+def test_a_synchronous_sdk_client_is_refused_before_anything_is_sent(served):
+    with served.server([]) as server:
+        if served.provider == "gemini":  # one client has both sides
+            assert client(served.name, sdk=_synchronous(served, server)).sdk is not None
+        else:
+            with pytest.raises(ClientSetupError, match="must be an asynchronous client"):
+                client(served.name, sdk=_synchronous(served, server))
+
+
+def test_a_client_of_another_sdk_is_refused_by_name(served):
+    with pytest.raises(ClientSetupError, match=r"got \w+Path"):
+        client(served.name, sdk=Path())
+
+
+def test_how_a_call_is_made_is_no_part_of_its_body(served, is_streamed):
+    params = {"extra_headers": {"x-team": "blue"}, "timeout": 10.0}
+
+    async def run():
+        with served.server(["ok"]) as server:
+            async with client(served.name, params=params, **served.connection(server)) as model:
+                await ask(model, conversation(), is_streamed=is_streamed)
+            return server.headers[0], server.requests[0]
+
+    headers, body = asyncio.run(run())
+    assert headers["x-team"] == "blue"
+    assert not {"extra_headers", "timeout"} & set(body)
+
+
+@pytest.mark.parametrize("provider", ["openai", "openai-responses", "anthropic", "ollama"])
+def test_whether_to_stream_is_for_the_caller_to_say(provider, is_streamed):
+    async def run():
+        served = PROVIDERS[provider]
+        with served.server(["ok"]) as server:
+            async with client(served.name, params={"stream": not is_streamed}, **served.connection(server)) as model:
+                return await ask(model, conversation(), is_streamed=is_streamed)
+
+    assert asyncio.run(run()).message.text == "ok"
+
+
+def event(fields: dict[str, Any]) -> str:
+    name = f"event: {fields['type']}\n" if "type" in fields else ""
+    return f"{name}data: {json.dumps(fields)}\n\n"
+
+
+def answered(provider: str, body: str, *, is_streamed: bool) -> LLMResponse:
+    """The reply of a client whose server answers exactly this."""
+    content_type = "text/event-stream" if is_streamed else "application/json"
+    answer = raw(200, body, content_type=content_type)
+    return asked_once(PROVIDERS[provider], [answer], is_streamed=is_streamed)
+
+
+@pytest.mark.parametrize(
+    ("kind", "said", "expected"),
+    [
+        ("overloaded_error", "Overloaded", ServerError),
+        ("invalid_request_error", "prompt is too long: 300 tokens > 200 maximum", ContextOverflowError),
+        ("rate_limit_error", "This request would exceed your rate limit", RateLimitError),
+    ],
+)
+def test_an_error_event_in_a_stream_of_anthropic_is_read(kind, said, expected):
+    """Its SDK raises it with the stream's status, 200, whose body cannot be read any more."""
+    body = event({"type": "error", "error": {"type": kind, "message": said}})
+    with pytest.raises(expected) as raised:
+        answered("anthropic", body, is_streamed=True)
+    assert raised.value.__cause__ is not None
+
+
+GEMINI_PARTS = [
+    {"text": "hi", "thoughtSignature": "ab-_"},
+    {"brandNew": {"k": 1.0}},
+    {"functionCall": {"name": "f", "args": {}, "later": 2}, "thoughtSignature": "no base64"},
+]
+
+
+def test_what_the_sdk_of_gemini_does_not_know_comes_through_either_way():
+    reply = {"candidates": [{"content": {"role": "model", "parts": GEMINI_PARTS}, "finishReason": "STOP"}]}
+    whole = answered("gemini", json.dumps(reply), is_streamed=False)
+    streamed = answered("gemini", event(reply), is_streamed=True)
+    assert whole.message == streamed.message
+    body = gemini.request_to_body(LLMRequest((Message("user", "go"), whole.message), (), "gemini-3-pro-preview"))
+    assert body["contents"][-1]["parts"] == GEMINI_PARTS
+
+
+@pytest.mark.filterwarnings("error")
+def test_a_block_the_sdk_does_not_know_is_read_without_its_warnings():
+    """They quote the reply."""
+    blocks = [{"type": "brand_new", "data": {"k": 1.0}}, {"type": "text", "text": "hi"}]
+    reply = {"type": "message", "role": "assistant", "content": blocks, "stop_reason": "end_turn"}
+    assert answered("anthropic", json.dumps(reply), is_streamed=False).message.text == "hi"
+
+
+@pytest.mark.parametrize("body", ["[]", "null", "3", '"text"'])
+def test_json_that_is_no_object_is_no_reply(served, is_streamed, body):
+    frame = body + "\n" if served.provider == "ollama" else f"data: {body}\n\n"
+    with pytest.raises(BrokenReplyError):
+        answered(served.provider, frame if is_streamed else body, is_streamed=is_streamed)

@@ -33,7 +33,8 @@ def client(
     request, by the provider's names. A new SDK client retries nothing: `LLMHandler` does, by a policy that is data.
 
     Raises:
-        ClientSetupError: no such provider, its package is not installed, or there is no key.
+        ClientSetupError: no such provider, its package is not installed, there is no key, or `sdk` is a synchronous
+            client.
     """
     name, model_name = split_model(model)
     provider = provider_named(name)
@@ -42,6 +43,8 @@ def client(
             model=model_name, api_key=api_key, base_url=base_url, timeout_seconds=timeout_seconds, max_retries=0
         )
         sdk = provider.connect(connection)
+    else:
+        sdk = provider.accept(sdk, is_async=True)
     return ModelClient(provider, sdk, model=model_name, params=params)
 
 

@@ -109,5 +109,5 @@ def errors_at(index: int | None, item: str) -> Generator[None, None, None]:
 
 def _dump(value: Any) -> Any:
     if hasattr(value, "model_dump"):
-        return value.model_dump(exclude_unset=True)
+        return value.model_dump(exclude_unset=True, warnings=False)  # pydantic's warnings quote values
     raise TypeError(f"{type(value).__name__} is not JSON")

@@ -28,7 +28,8 @@ def client(  # noqa: PLR0913 - what there is to say about a connection
     an Ollama model.
 
     Raises:
-        ClientSetupError: no such provider, its package is not installed, or there is no key.
+        ClientSetupError: no such provider, its package is not installed, there is no key, or `sdk` is an asynchronous
+            client.
     """
     name, model_name = split_model(model)
     provider = provider_named(name)
@@ -37,6 +38,8 @@ def client(  # noqa: PLR0913 - what there is to say about a connection
             model=model_name, api_key=api_key, base_url=base_url, timeout_seconds=timeout_seconds, is_async=False
         )
         sdk = provider.connect(connection)
+    else:
+        sdk = provider.accept(sdk, is_async=False)
     return BaseModelClient(
         provider, sdk, model=model_name, system=system, generate_kwargs=generate_kwargs, strict=strict
     )

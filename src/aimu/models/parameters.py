@@ -3,11 +3,14 @@
 from collections.abc import Mapping
 from typing import Any
 
+from aaa.llm.providers.transport import CALL_OPTIONS
+
 __all__ = ["params_of"]
 
-_OLLAMA_TOP = {"format", "keep_alive", "logprobs", "options", "shift", "think", "top_logprobs", "truncate"}
+_CALL = set(CALL_OPTIONS)
+_OLLAMA_TOP = _CALL | {"format", "keep_alive", "logprobs", "options", "shift", "think", "top_logprobs", "truncate"}
 _OLLAMA_NAMES = {"context_length": "num_ctx", "max_tokens": "num_predict"}
-_GEMINI_TOP = {"cachedContent", "generationConfig", "labels", "model", "safetySettings", "toolConfig"}
+_GEMINI_TOP = _CALL | {"cachedContent", "generationConfig", "labels", "model", "safetySettings", "toolConfig"}
 _GEMINI_NAMES = {
     "max_tokens": "maxOutputTokens",
     "stop": "stopSequences",

@@ -4,6 +4,7 @@ import copy
 
 import pytest
 
+import aaa.llm
 import aimu
 from aaa.errors import AaaError, BrokenReplyError, ClientSetupError, ContextOverflowError, RateLimitError
 from aaa.tools import tool
@@ -144,6 +145,21 @@ def test_an_sdk_client_of_ones_own_is_used(served):
         with aimu.client(served.name, sdk=client.sdk) as other:
             assert other.chat("Hi.")["content"] == "Hello."
         assert len(server.requests) == 1
+
+
+def test_an_asynchronous_sdk_client_is_refused_before_anything_is_sent(served):
+    with served.server([]) as server:
+        other = aaa.llm.client(served.name, **served.connection(server))
+        with pytest.raises(ClientSetupError, match="must be a synchronous client"):
+            aimu.client(served.name, sdk=other.sdk)
+
+
+def test_headers_and_timeouts_of_a_call_are_no_parameters_of_a_model(served):
+    kwargs = {"extra_headers": {"x-team": "blue"}, "timeout": 10.0}
+    with served.server(["Hi."]) as server:
+        with connected(served, server, generate_kwargs=kwargs) as client:
+            client.chat("Hi.")
+        assert server.headers[0]["x-team"] == "blue"
 
 
 def test_a_message_that_is_none_is_refused_and_nothing_is_sent(served):

@@ -1,18 +1,18 @@
 """Google's Gemini API and Vertex, by google-genai.
 
-The SDK's types refuse fields they do not know. So the body travels whole in `http_options.extra_body`, which the SDK
-lays over what it would send, and an answer is read from the HTTP response; only streams pass through the SDK's types.
+The SDK's types refuse fields they do not know in a request, drop them from a reply, and write signatures anew
+(google-genai 3.6, 2026-11). So bodies go through the request functions that all methods of the SDK share.
 """
 
-import base64
 import json
 import sys
 from collections.abc import Mapping
 from typing import Any, cast
 
 from aaa.errors import AaaError, BrokenReplyError
+from aaa.llm.providers.accepting import accepted
 from aaa.llm.providers.protocol import Connection, ReplyStream
-from aaa.llm.providers.transport import key_for, package, transport_error
+from aaa.llm.providers.transport import call_options, is_raised_in, key_for, package, transport_error
 from aaa.messages import LLMRequest, LLMResponse
 from aaa.wire import gemini
 from aaa.wire.faults import error_from, fault_from
@@ -23,8 +23,7 @@ _KEYS = ("GEMINI_API_KEY", "GOOGLE_API_KEY")
 
 
 class GeminiProvider:
-    """`generateContent` by a `google.genai.Client`, of either side: `.models`, or `.aio.models` of an asynchronous
-    driver."""
+    """`generateContent` by a `google.genai.Client`, or by its `.aio`."""
 
     name = "gemini"
     dialect = "gemini"
@@ -42,27 +41,23 @@ class GeminiProvider:
         client = genai.Client(api_key=key, http_options=options or None)
         return client.aio if connection.is_async else client
 
+    def accept(self, sdk: Any, *, is_async: bool) -> Any:
+        """A client of the SDK; of a whole one its asynchronous side, where that is wanted."""
+        side = sdk.aio if is_async and hasattr(sdk, "aio") else sdk
+        return accepted(self.name, side, "_api_client", is_async=is_async)
+
     def call(self, sdk: Any, request: LLMRequest, *, stream: bool) -> Any:
-        """Call `generate_content` or its streaming twin."""
-        types = package("google.genai.types", extra="gemini")
+        """Post the body to `generateContent` or its streaming twin."""
         body = gemini.request_to_body(request)
-        model = body.pop("model", None)
-        config = types.GenerateContentConfig(
-            http_options=types.HttpOptions(extra_body=body),
-            should_return_http_response=None if stream else True,
-            automatic_function_calling=types.AutomaticFunctionCallingConfig(disable=True),
-        )
-        contents = [types.Content(role="user", parts=[types.Part(text=".")])]  # replaced by the body's
-        method = sdk.models.generate_content_stream if stream else sdk.models.generate_content
-        return method(model=model, contents=contents, config=config)
+        options = _http_options(body)
+        model = package("google.genai._transformers", extra="gemini").t_model(sdk._api_client, body.pop("model", None))
+        path = f"{model}:streamGenerateContent?alt=sse" if stream else f"{model}:generateContent"
+        name = ("" if hasattr(sdk, "aio") else "async_") + ("request_streamed" if stream else "request")
+        return getattr(sdk._api_client, name)("post", path, body, options)
 
     def response(self, answer: Any) -> LLMResponse:
-        """Read an answer from its HTTP response."""
-        raw = getattr(answer, "sdk_http_response", None)
-        body: Any = json.loads(raw.body) if raw is not None and raw.body else answer
-        if not isinstance(body, Mapping):
-            raise BrokenReplyError("gemini answered with something that is not its format")
-        fields = cast("Mapping[str, Any]", body)
+        """Read an answer."""
+        fields = self.event_of(answer)
         if fields.get("error"):
             raise error_from(fault_from(None, {}, fields), provider=self.name)
         return gemini.response_from_body(fields)
@@ -72,15 +67,18 @@ class GeminiProvider:
         return gemini.ReplyStream()
 
     def event_of(self, item: Any) -> Mapping[str, Any]:
-        """A chunk as the plain object that was sent; the SDK holds bytes where the wire has base64."""
-        if isinstance(item, Mapping):
-            return cast("Mapping[str, Any]", item)
-        return _plain(item.model_dump(mode="python", by_alias=True, exclude_none=True, exclude={"sdk_http_response"}))
+        """The body of an answer, or of one chunk."""
+        body: Any = json.loads(item.body or "{}")
+        if not isinstance(body, Mapping):
+            raise BrokenReplyError("gemini answered with something that is not its format")
+        return cast("Mapping[str, Any]", body)
 
     def error_of(self, error: Exception) -> AaaError | None:
         """What an exception of the SDK means."""
         errors: Any = sys.modules.get("google.genai.errors")
         if errors is not None and isinstance(error, errors.UnknownApiResponseError):
+            return BrokenReplyError("gemini answered with something that is not its format")
+        if isinstance(error, TypeError | AttributeError) and is_raised_in("google.genai", error):  # JSON, but no object
             return BrokenReplyError("gemini answered with something that is not its format")
         if errors is None or not isinstance(error, errors.APIError):
             return transport_error(self.name, error)
@@ -90,16 +88,16 @@ class GeminiProvider:
         return error_from(fault_from(failure.code, plain, failure.details), provider=self.name)
 
 
-def _plain(value: Any) -> Any:
-    match value:
-        case bytes():
-            return base64.b64encode(value).decode()
-        case dict():
-            return {key: _plain(item) for key, item in cast("dict[str, Any]", value).items()}
-        case list():
-            return [_plain(item) for item in cast("list[Any]", value)]
-        case _:
-            return getattr(value, "value", value)  # members of the SDK's enumerations
+def _http_options(body: dict[str, Any]) -> Any:
+    """The SDK's options for one call, from parameters that are no part of the body; None if there are none."""
+    options = call_options(body)
+    body.update(options.pop("extra_body", {}))
+    if not options:
+        return None
+    seconds: float | None = options.get("timeout")
+    types = package("google.genai.types", extra="gemini")
+    milliseconds = None if seconds is None else round(seconds * 1000)
+    return types.HttpOptions(headers=options.get("extra_headers"), timeout=milliseconds)
 
 
 GEMINI = GeminiProvider()

@@ -32,6 +32,10 @@ class LocalReplies:
     dialect = "llama-server"  # the templates of open models ask for what a strict server of theirs asks for
     name: str
 
+    def accept(self, sdk: Any, *, is_async: bool) -> Any:
+        """A loaded model; it serves both sides."""
+        return sdk
+
     def response(self, answer: Any) -> LLMResponse:
         """Read an answer."""
         return openai_chat.response_from_body(as_mapping(self.name, answer))

@@ -8,14 +8,17 @@ import sys
 from collections.abc import Mapping
 from typing import Any
 
-from aaa.errors import AaaError
+from aaa.errors import AaaError, BrokenReplyError
+from aaa.llm.providers.accepting import accepted
 from aaa.llm.providers.protocol import Connection, ReplyStream
-from aaa.llm.providers.transport import as_mapping, package, transport_error
+from aaa.llm.providers.transport import as_mapping, call_options, is_raised_in, package, transport_error
 from aaa.messages import LLMRequest, LLMResponse
 from aaa.wire import ollama
 from aaa.wire.faults import error_from, fault_from
 
 __all__ = ["OLLAMA", "OllamaProvider"]
+
+_HTTPX_NAMES = {"extra_headers": "headers", "extra_query": "params"}
 
 
 class OllamaProvider:
@@ -33,10 +36,17 @@ class OllamaProvider:
             options["headers"] = {"authorization": f"Bearer {connection.api_key}"}
         return (sdk.AsyncClient if connection.is_async else sdk.Client)(**options)
 
+    def accept(self, sdk: Any, *, is_async: bool) -> Any:
+        """A client of the SDK."""
+        return accepted(self.name, sdk, "_request", is_async=is_async)
+
     def call(self, sdk: Any, request: LLMRequest, *, stream: bool) -> Any:
         """Post the body; the answers are plain dicts."""
-        body = ollama.request_to_body(request) | {"stream": stream}
-        return sdk._request(dict, "POST", "/api/chat", json=body, stream=stream)
+        body = ollama.request_to_body(request)
+        options = call_options(body)
+        body |= {**options.pop("extra_body", {}), "stream": stream}
+        keywords = {_HTTPX_NAMES.get(key, key): value for key, value in options.items()}
+        return sdk._request(dict, "POST", "/api/chat", json=body, stream=stream, **keywords)
 
     def response(self, answer: Any) -> LLMResponse:
         """Read an answer."""
@@ -59,8 +69,16 @@ class OllamaProvider:
         if sdk is not None and isinstance(error, sdk.ResponseError):
             failure: Any = error
             status = failure.status_code if failure.status_code > 0 else None
-            return error_from(fault_from(status, {}, {"error": failure.error}), provider=self.name)
+            return error_from(fault_from(status, _headers_of(error), {"error": failure.error}), provider=self.name)
+        if isinstance(error, TypeError | AttributeError) and is_raised_in("ollama", error):  # JSON, but no object
+            return BrokenReplyError("ollama answered with something that is not its format")
         return transport_error(self.name, error)
+
+
+def _headers_of(error: Exception) -> dict[str, str]:
+    """The SDK hides the HTTP error behind its own, and with it when to try again (ollama 0.6.3, 2026-11)."""
+    headers: Any = getattr(getattr(error.__context__, "response", None), "headers", {})
+    return {str(key).lower(): str(value) for key, value in headers.items()}
 
 
 OLLAMA = OllamaProvider()

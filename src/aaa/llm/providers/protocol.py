@@ -82,6 +82,14 @@ class Provider(Protocol):
         """
         ...
 
+    def accept(self, sdk: Any, *, is_async: bool) -> Any:
+        """The client to use for one that a user hands in.
+
+        Raises:
+            ClientSetupError: it is none of the provider's SDK, or waits where it must not, or the other way round.
+        """
+        ...
+
     def call(self, sdk: Any, request: LLMRequest, *, stream: bool) -> Any:
         """Send `request` by the SDK client `sdk`: its answer, an iterator of events if `stream`, or, from an
         asynchronous client, an awaitable of that."""

@@ -11,14 +11,21 @@ from operator import attrgetter
 from typing import Any
 
 from aaa.errors import AaaError, BrokenReplyError
+from aaa.llm.providers.accepting import accepted
 from aaa.llm.providers.protocol import Connection, ReplyStream, WireFormat
-from aaa.llm.providers.transport import as_mapping, body_of, key_for, package, transport_error, unreachable
+from aaa.llm.providers.transport import (
+    as_mapping,
+    body_of,
+    call_options,
+    key_for,
+    package,
+    transport_error,
+    unreachable,
+)
 from aaa.messages import LLMRequest, LLMResponse
 from aaa.wire.faults import error_from, fault_from
 
 __all__ = ["StainlessProvider"]
-
-_SDK_KEYWORDS = ("extra_headers", "extra_query", "extra_body", "timeout")  # of a call, not of its body
 
 
 class StainlessProvider:
@@ -41,6 +48,7 @@ class StainlessProvider:
         self.dialect = dialect
         self._package = package
         self._key_variable = key_variable
+        self._method_path = method
         self._method = attrgetter(method)
         self._wire = wire
         self._complete_body = complete_body
@@ -59,13 +67,18 @@ class StainlessProvider:
         names = {"openai": "OpenAI", "anthropic": "Anthropic"}
         return getattr(sdk, ("Async" if connection.is_async else "") + names[self._package])(**options)
 
+    def accept(self, sdk: Any, *, is_async: bool) -> Any:
+        """A client of the SDK, Azure's and others of the same kind included."""
+        return accepted(self.name, sdk, self._method_path, is_async=is_async)
+
     def call(self, sdk: Any, request: LLMRequest, *, stream: bool) -> Any:
         """Call the SDK's method."""
         method = self._method(sdk)
         body = self._wire.request_to_body(request)
         self._complete_body(body, stream)
         known = inspect.signature(method).parameters
-        keywords = {key: body.pop(key) for key in _SDK_KEYWORDS if key in body}
+        keywords = call_options(body)
+        body.pop("stream", None)  # that is for the caller to say, who must read what comes
         more = {key: body.pop(key) for key in list(body) if key not in known}
         if more:
             keywords["extra_body"] = more | (keywords.get("extra_body") or {})
@@ -95,6 +108,8 @@ class StainlessProvider:
         if isinstance(error, sdk.APIStatusError):
             response = failure.response
             headers = {str(key).lower(): str(value) for key, value in response.headers.items()}
+            if response.status_code < 400:  # Anthropic: an event of a stream that had begun
+                return error_from(fault_from(None, headers, failure.body), provider=self.name)
             return error_from(fault_from(response.status_code, headers, body_of(response)), provider=self.name)
         if isinstance(error, sdk.APIConnectionError):
             below = error.__cause__

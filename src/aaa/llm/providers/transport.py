@@ -9,7 +9,21 @@ from typing import Any
 
 from aaa.errors import AaaError, BrokenReplyError, ClientSetupError, UnreachableError, WireError
 
-__all__ = ["as_mapping", "body_of", "key_for", "package", "transport_error", "unreachable"]
+__all__ = [
+    "CALL_OPTIONS",
+    "as_mapping",
+    "body_of",
+    "call_options",
+    "is_raised_in",
+    "key_for",
+    "package",
+    "transport_error",
+    "unreachable",
+]
+
+CALL_OPTIONS = ("extra_headers", "extra_query", "extra_body", "timeout")
+"""Parameters that are no part of a body: how a call is made, by the names of OpenAI's and Anthropic's SDKs. `timeout`
+is in seconds."""
 
 _TRANSPORTS = ("httpx", "httpx2", "httpcore", "httpcore2", "requests", "urllib3", "aiohttp")
 _BROKEN = ("RemoteProtocolError", "ReadError", "DecodingError", "ChunkedEncodingError", "ClientPayloadError")
@@ -41,6 +55,11 @@ def key_for(provider: str, given: str | None, variables: tuple[str, ...], *, is_
     return found or "none"
 
 
+def call_options(body: dict[str, Any]) -> dict[str, Any]:
+    """Those of `CALL_OPTIONS` that stand in `body`, taken out of it."""
+    return {key: body.pop(key) for key in CALL_OPTIONS if key in body}
+
+
 def body_of(response: Any) -> Any:
     """The decoded body of an HTTP response object, its text if that is no JSON, None if it cannot be read."""
     try:
@@ -65,6 +84,15 @@ def transport_error(provider: str, error: Exception) -> AaaError | None:
     return None
 
 
+def is_raised_in(name: str, error: Exception) -> bool:
+    """Whether an error comes from the code of the package `name` itself, which stumbled over what it was sent."""
+    trace = error.__traceback__
+    while trace is not None and trace.tb_next is not None:
+        trace = trace.tb_next
+    module = str(trace.tb_frame.f_globals.get("__name__", "")) if trace is not None else ""
+    return module == name or module.startswith(f"{name}.")
+
+
 def unreachable(provider: str, error: Exception) -> UnreachableError:
     """The error for a connection that could not be made, or an answer that did not come in time."""
     return UnreachableError(f"{provider} cannot be reached, or did not answer in time ({type(error).__name__})")
@@ -79,5 +107,5 @@ def as_mapping(provider: str, answer: Any) -> Mapping[str, Any]:
     if isinstance(answer, Mapping):
         return answer  # pyright: ignore[reportUnknownVariableType]
     if hasattr(answer, "model_dump"):
-        return answer.model_dump(mode="json", exclude_unset=True, by_alias=True)
+        return answer.model_dump(mode="json", exclude_unset=True, by_alias=True, warnings=False)  # they quote values
     raise BrokenReplyError(f"{provider} answered with something that is not its format ({type(answer).__name__})")
