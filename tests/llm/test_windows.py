@@ -1,9 +1,13 @@
 """The window of a model: the server's own word, else the published figure, else an error."""
 
+import socket
+import threading
+from contextlib import contextmanager
 from types import SimpleNamespace
 
 import pytest
 
+import aimu
 from aaa.context import ContextPolicy
 from aaa.errors import ClientSetupError
 from aaa.llm import client, window_of
@@ -32,6 +36,16 @@ class Documents:
         self.asked.append(exchange.path)
         document = self.documents.get(exchange.path)
         exchange.answer(404 if document is None else 200, {"error": "no"} if document is None else document)
+
+
+@contextmanager
+def listening(serve):
+    """The address of a server that answers with `serve`."""
+    listener = Listener(serve)
+    try:
+        yield listener.url
+    finally:
+        listener.stop()
 
 
 def window(provider: str, documents, *, params=None, path="", model=MODEL) -> int:
@@ -64,9 +78,14 @@ def test_a_compatible_server_is_asked_what_is_in_force(documents, tokens):
     assert window("openai", documents, path="/v1") == tokens
 
 
+def gemini_says(tokens, path=""):
+    """Which version of its interface is asked is the SDK's choice."""
+    return {f"{path}/{version}/models/{MODEL}": {"inputTokenLimit": tokens} for version in ("v1", "v1beta")}
+
+
 def test_anthropic_and_gemini_say_it_of_the_model():
     assert window("anthropic", {f"/v1/models/{MODEL}": {"max_input_tokens": 200_000}}) == 200_000
-    assert window("gemini", {f"/v1beta/models/{MODEL}": {"inputTokenLimit": 1_048_576}}) == 1_048_576
+    assert window("gemini", gemini_says(1_048_576)) == 1_048_576
 
 
 @pytest.mark.parametrize(
@@ -130,3 +149,79 @@ def test_the_local_gemini_server_is_understood():
     served = PROVIDERS["gemini"]
     with served.server([], window=12_345, models=[MODEL]) as server:
         assert window_of(client(f"gemini:{MODEL}", base_url=server.url, api_key=server.key))(None) == 12_345
+
+
+def test_a_server_behind_a_path_is_asked_below_it():
+    assert window("anthropic", {f"/gateway/v1/models/{MODEL}": {"max_input_tokens": 9}}, path="/gateway") == 9
+    assert window("gemini", gemini_says(9, "/gateway"), path="/gateway") == 9
+
+
+def test_gemini_is_asked_of_a_model_under_its_full_name():
+    assert window("gemini", gemini_says(9), model=f"models/{MODEL}") == 9
+
+
+@pytest.mark.parametrize("model", ["with space", "a/b?c", "ümlaut"])
+@pytest.mark.parametrize("provider", ["openai", "anthropic", "gemini"])
+def test_a_model_of_any_name_can_be_asked_for(provider, model):
+    with pytest.raises(ClientSetupError, match="max_input_tokens"):
+        window(provider, {}, model=model)
+
+
+@pytest.mark.parametrize("answer", [b"[" * 100_000, b"", b"{", b"3"])
+@pytest.mark.parametrize("provider", ["openai", "anthropic", "gemini", "ollama"])
+def test_a_server_that_answers_nonsense_does_not_know(provider, answer):
+    with listening(lambda exchange: exchange.answer(200, answer)) as url:
+        model = client(f"{provider}:{MODEL}", base_url=url, api_key="k")
+        with pytest.raises(ClientSetupError, match="max_input_tokens"):
+            window_of(model)(None)
+
+
+@pytest.mark.parametrize("answer", [b"garbage\r\n\r\n", b"HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\nzz\r\n"])
+def test_a_server_that_does_not_speak_http_does_not_know(answer):
+    with socket.create_server(("127.0.0.1", 0)) as port:
+
+        def serve():
+            for _ in range(3):
+                connection, _ = port.accept()
+                connection.recv(65536)
+                connection.sendall(answer)
+                connection.close()
+
+        server = threading.Thread(target=serve)
+        server.start()
+        model = client(f"openai:{MODEL}", base_url=f"http://127.0.0.1:{port.getsockname()[1]}", api_key="k")
+        with pytest.raises(ClientSetupError, match="max_input_tokens"):
+            window_of(model)(None)
+        server.join()
+
+
+def test_the_key_follows_no_redirection_to_another_server():
+    entry = {"data": [{"id": MODEL, "max_model_len": 7}]}
+    with Documents({"/v1/models": entry, "/v1/list": entry}) as other:
+
+        def elsewhere(exchange):
+            exchange.answer(302, {}, {"location": f"{other.url}/v1/models"})
+
+        with listening(elsewhere) as url:
+            model = client(f"openai:{MODEL}", base_url=f"{url}/v1", api_key="k")
+            with pytest.raises(ClientSetupError, match="max_input_tokens"):
+                window_of(model)(None)
+        assert other.asked == []
+
+
+def test_ollama_is_asked_with_the_key_of_its_client():
+    headers = []
+
+    def serve(exchange):
+        headers.append(exchange.headers.get("authorization"))
+        exchange.answer(200, {"models": [{"name": MODEL, "context_length": 4096}]})
+
+    with listening(serve) as url:
+        assert window_of(client(f"ollama:{MODEL}", base_url=url, api_key="k"))(None) == 4096
+    assert headers == ["Bearer k"]
+
+
+@pytest.mark.parametrize("kwargs", [{"context_length": 777}, {"num_ctx": 777}, {"options": {"num_ctx": 777}}])
+def test_the_window_that_a_synchronous_client_asks_of_ollama_is_its_window(kwargs):
+    model = aimu.client(f"ollama:{MODEL}", base_url="http://127.0.0.1:9", generate_kwargs=kwargs)
+    assert window_of(model)(None) == 777

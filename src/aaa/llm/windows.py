@@ -90,17 +90,17 @@ def _lm_studio(server: Endpoint, model: str) -> int | None:
 
 
 def _of_anthropic(client: _Client, model: str) -> int | None:
-    return _number(_path(endpoint_of(client).get(f"/v1/models/{model}"), "max_input_tokens"))
+    return _number(_path(endpoint_of(client).get(f"v1/models/{model}"), "max_input_tokens"))
 
 
 def _of_gemini(client: _Client, model: str) -> int | None:
-    return _number(_path(endpoint_of(client).get(f"/v1beta/models/{model}"), "inputTokenLimit"))
+    return _number(_path(endpoint_of(client).get(f"models/{model.removeprefix('models/')}"), "inputTokenLimit"))
 
 
 def _of_ollama(client: _Client, model: str) -> int | None:
     """`num_ctx` of the requests; else of the loaded model; else of its Modelfile. Its maximum says nothing."""
-    params: Any = getattr(client, "params", None) or {"options": getattr(client, "generate_kwargs", {})}
-    options: dict[str, Any] = params.get("options") or {}
+    given: Any = getattr(client, "params", None) or getattr(client, "generate_kwargs", {})
+    options: dict[str, Any] = {**given, **(given.get("options") or {})}
     asked = _number(options.get("num_ctx")) or _number(options.get("context_length"))
     return asked or _first(_loaded_in_ollama, _modelfile_of_ollama)(endpoint_of(client), model)
 
