@@ -1,7 +1,7 @@
 """A real llama-server on a tiny random model: `make test-llama` gets both and runs this.
 
-One character is one token there. The model knows nothing, so its calls are forced: `tool_choice`, and a tool whose
-arguments are one word of a list.
+One character is one token there. The model knows nothing and calls nothing, so the calls are scripted: the server reads
+every prompt and answers it, and a call stands in for what it says.
 """
 
 import asyncio
@@ -16,12 +16,14 @@ import urllib.request
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 import aimu
+from aaa.algos import ToolLoop
 from aaa.context import ContextPolicy
 from aaa.errors import ContextOverflowError
-from aaa.llm import LLMHandler, client, window_of
-from aaa.messages import LLMRequest, Message
+from aaa.llm import LLMHandler, ModelClient, client, window_of
+from aaa.messages import LLMRequest, LLMResponse, Message, ToolCall
 from aaa.runtime import Engine
 from aaa.tools import ToolHandler, ToolRegistry, tool
 
@@ -83,19 +85,21 @@ def look(at: str) -> str:
     return f"{at}: " + "seen " * 12
 
 
-LOOK = {
-    "type": "function",
-    "function": {
-        "name": "look",
-        "description": "Look.",
-        "parameters": {
-            "type": "object",
-            "properties": {"at": {"enum": ["a", "b"]}},
-            "required": ["at"],
-            "additionalProperties": False,
-        },
-    },
-}
+class Calling:
+    """The real client, whose replies become calls of `look`, two at a time, until there were `calls` of them."""
+
+    def __init__(self, model: ModelClient, calls: int) -> None:
+        self.dialect = model.dialect
+        self._model = model
+        self._left = calls
+
+    async def complete(self, request: LLMRequest) -> LLMResponse:
+        reply = await self._model.complete(request)
+        if not self._left:
+            return replace(reply, message=Message("assistant", "Looked."))
+        self._left -= 2
+        calls = [ToolCall(f"call_{self._left + n}", "look", f'{{"at": "{"ab"[n]}"}}') for n in range(2)]
+        return replace(reply, message=Message("assistant", None, tuple(calls)), finish_reason="tool_calls")
 
 
 def test_the_window_is_the_slots(url):
@@ -116,42 +120,26 @@ def test_an_overflow_has_the_servers_numbers(url):
 
 
 def test_an_agent_of_forty_calls_runs_on_in_a_window_that_was_set_too_large(url):
-    from aaa.wire.openai_chat import tool_from_dict
-
-    spec = tool_from_dict(LOOK)
-    params = {"tool_choice": "required", "max_tokens": 120, "temperature": 0, "seed": 1}
-
-    class Forty:
-        name = "forty"
-
-        async def run(self, run, input):
-            messages = [Message("system", "Look around."), Message("user", "Look forty times.")]
-            while (done := sum(len(message.tool_calls) for message in messages)) < 40:
-                reply = await run.llm(messages, tools=[spec], params=params)
-                messages.append(reply.message)
-                assert reply.message.tool_calls, reply
-                messages += await run.tools(reply.message.tool_calls)
-            return done
-
     async def scenario():
-        model = client("openai:tiny", base_url=url, api_key="none", timeout_seconds=60)
+        model = client("openai:tiny", base_url=url, api_key="none", timeout_seconds=60, params={"max_tokens": 8})
         async with model, Engine() as engine:
-            policy = ContextPolicy(4_000, reserve_output=150, sticky=True)  # the server has 1,024
-            LLMHandler(model, context=policy).attach(engine)
-            ToolHandler(ToolRegistry([look])).attach(engine)
-            outcome = await engine.run(Forty(), None, run_id="r")
+            policy = ContextPolicy(4_000, reserve_output=50, sticky=True)  # the server has 1,024
+            registry = ToolRegistry([look])
+            LLMHandler(Calling(model, 40), context=policy).attach(engine)
+            ToolHandler(registry).attach(engine)
+            loop = ToolLoop(registry, max_turns=30, system="Look around.")
+            outcome = await engine.run(loop, {"task": "Look forty times."}, run_id="r")
             return outcome, await engine.store.read("r")
 
     outcome, log = asyncio.run(scenario())
-    assert outcome.status == "done", outcome
-    assert outcome.value >= 40
+    assert (outcome.status, outcome.value) == ("done", {"text": "Looked."})
+    assert sum(event.type == "aaa.tool.completed" for event in log) == 40
     retried = [event.data for event in log if event.type == "aaa.llm.retried"]
     assert [event["error"] for event in retried].count("ContextOverflowError") >= 1
-    learned = [event.data["window_tokens"] for event in log if event.type == "aaa.context.learned"]
-    assert learned[0] == WINDOW
+    assert next(event.data["window_tokens"] for event in log if event.type == "aaa.context.learned") == WINDOW
     sent = [event.data["usage"]["prompt_tokens"] for event in log if event.type == "aaa.llm.completed"]
-    assert len(sent) >= 20
-    assert max(sent) < WINDOW
+    assert len(sent) == 21
+    assert WINDOW / 2 < max(sent) < WINDOW
 
 
 def test_a_conversation_goes_on_by_the_synchronous_client(url):
