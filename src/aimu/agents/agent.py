@@ -126,11 +126,11 @@ class Agent:
 
     def _answer(self, reply: Message, run_id: str, turn: int) -> None:
         """Append a result for every call, whatever happens: none is left open."""
-        answers = not_run(reply.tool_calls, "interrupted; it is not known whether it took effect")
+        answers: list[MessageDict] = []
         try:
             if turn == self.max_iterations:
-                answers = not_run(reply.tool_calls, f"not run: this was the last of {turn} turns")
+                answers += not_run(reply.tool_calls, f"not run: this was the last of {turn} turns")
             else:
-                answers = self._calls.results(reply.tool_calls, run_id=run_id, turn=turn)
+                self._calls.run(reply.tool_calls, answers, run_id=run_id, turn=turn)
         finally:
             self.model_client.messages = [*self.model_client.messages, *answers]

@@ -46,16 +46,29 @@ class CallRunner:
         """What the model is told of them."""
         return self.registry.specs
 
-    def results(self, calls: Sequence[ToolCall], *, run_id: str, turn: int) -> list[MessageDict]:
-        """Run `calls` in their order. What a tool raises is a result too, for the model to read."""
-        return cast("list[MessageDict]", finish_now(cast("Steps", self._steps(calls, run_id, turn))))
+    def run(self, calls: Sequence[ToolCall], answers: list[MessageDict], *, run_id: str, turn: int) -> None:
+        """Run `calls` in their order and append an answer for each to `answers`, also when the run is interrupted.
 
-    def _steps(self, calls: Sequence[ToolCall], run_id: str, turn: int) -> Generator[Any, Any, list[MessageDict]]:
-        results: list[MessageDict] = []
+        What a tool raises is an answer too, for the model to read.
+        """
+        begun = len(answers)
+        try:
+            finish_now(cast("Steps", self._steps(calls, answers, run_id, turn)))
+        finally:
+            answers += _interrupted(calls[len(answers) - begun :])
+
+    def _steps(
+        self, calls: Sequence[ToolCall], answers: list[MessageDict], run_id: str, turn: int
+    ) -> Generator[Any, Any, None]:
         for position, call in enumerate(calls):
             effects = cast("Effects", _Call(run_id, f"{turn}.{position}"))
-            results.append(_answer(call, (yield self._handler.handle(effects, call))))
-        return results
+            answers.append(_answer(call, (yield self._handler.handle(effects, call))))
+
+
+def _interrupted(calls: Sequence[ToolCall]) -> list[MessageDict]:
+    """Answers to the call that was under way and to those that were not begun."""
+    under_way = not_run(calls[:1], "interrupted; it is not known whether it took effect")
+    return under_way + not_run(calls[1:], "not run: the call before it was interrupted")
 
 
 def not_run(calls: Sequence[ToolCall], reason: str) -> list[MessageDict]:

@@ -226,15 +226,24 @@ def test_a_task_that_was_trimmed_away_is_asked_again():
 
 
 def test_an_interrupted_tool_leaves_no_call_without_an_answer():
-    def stop() -> str:
-        raise KeyboardInterrupt
+    ran = []
 
-    client = ScriptedClient(call("a", "b", name="stop"), "Done.")
-    agent = Agent(client, tools=[stop])
+    async def second_stops() -> str:
+        ran.append(1)
+        if len(ran) == 2:
+            raise KeyboardInterrupt
+        return "known"
+
+    client = ScriptedClient(call("a", "b", "c", name="second_stops"), "Done.")
+    agent = Agent(client, tools=[second_stops])
     with pytest.raises(KeyboardInterrupt):
         agent.run("Try.")
     assert is_valid(client.messages)
-    assert ["interrupted" in m["content"] for m in client.messages[-2:]] == [True, True]
+    assert [m["content"] for m in client.messages[-3:]] == [
+        "known",
+        "Error: interrupted; it is not known whether it took effect",
+        "Error: not run: the call before it was interrupted",
+    ]
     assert agent.run("Try.") == "Done."
 
 

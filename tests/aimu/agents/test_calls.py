@@ -33,7 +33,9 @@ def who(context: ToolContext) -> str:
 
 
 def results(*calls, run_id="run", turn=1):
-    return CallRunner([add, later, refusing, broken, who]).results(calls, run_id=run_id, turn=turn)
+    answers = []
+    CallRunner([add, later, refusing, broken, who]).run(calls, answers, run_id=run_id, turn=turn)
+    return answers
 
 
 @pytest.mark.parametrize(
@@ -71,7 +73,8 @@ def test_calls_run_one_after_the_other_in_their_order():
         return "ok"
 
     calls = [ToolCall(str(n), ("note", "note_later")[n % 2], f'{{"number": {n}}}') for n in range(6)]
-    answers = CallRunner([note, note_later]).results(calls, run_id="run", turn=1)
+    answers = []
+    CallRunner([note, note_later]).run(calls, answers, run_id="run", turn=1)
     assert order == list(range(6))
     assert [answer["tool_call_id"] for answer in answers] == ["0", "1", "2", "3", "4", "5"]
 
