@@ -5,6 +5,8 @@ The estimate is also a counter in the form that `aaa` takes, so that a policy an
 
 from collections.abc import Callable, Sequence
 from math import ceil
+from numbers import Real
+from typing import TypeGuard, cast
 
 from aaa.context import TokenCounter
 from aaa.context.counters.protocol import tools_text
@@ -13,7 +15,7 @@ from aaa.wire.media import media_of
 from aaa.wire.openai_chat import message_to_dict
 from aimu.context.texts import joined, message_text, message_texts
 
-__all__ = ["Counter", "EstimateCounter", "TextCounter", "token_counter"]
+__all__ = ["Counter", "EstimateCounter", "TextCounter", "is_token_counter", "text_counter", "token_counter"]
 
 Counter = Callable[[str], int] | TokenCounter
 """A function from text to tokens, such as `lambda text: len(encoder.encode(text))`, or a counter of `aaa`."""
@@ -56,11 +58,32 @@ def token_counter(counter: Counter) -> TokenCounter:
     Raises:
         TypeError: neither a function nor a counter.
     """
-    if isinstance(counter, TokenCounter):
-        return counter
-    if callable(counter):
-        return TextCounter(counter)
-    raise TypeError(f"counter must be a function of a text or have count(messages, tools), got {counter!r}")
+    return counter if is_token_counter(counter) else TextCounter(text_counter(counter))
+
+
+def is_token_counter(counter: object) -> TypeGuard[TokenCounter]:
+    """Whether it counts messages; the class of a counter and a text have a `count` too, and do not."""
+    return isinstance(counter, TokenCounter) and not isinstance(counter, type | str)
+
+
+def text_counter(counter: object) -> Callable[[str], int]:
+    """`counter`, a function of a text, which must return a number.
+
+    Raises:
+        TypeError: it is no function; when called, that it returned none, as an encoder's own function does.
+    """
+    if not callable(counter) or isinstance(counter, type):
+        raise TypeError(f"counter must be a function of a text or have count(messages, tools), got {counter!r}")
+    return lambda text: _number(counter(text))
+
+
+def _number(tokens: object) -> int:
+    if isinstance(tokens, Real):
+        return cast("int", tokens)  # or the like
+    raise TypeError(
+        f"counter must return how many tokens a text has, got {type(tokens).__name__}; "
+        "with an encoder, pass lambda text: len(encoder.encode(text))"
+    )
 
 
 def _media_chars(message: Message) -> int:

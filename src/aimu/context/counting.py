@@ -3,8 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from aaa.context import TokenCounter
-from aimu.context.counters import Counter, token_counter
+from aimu.context.counters import Counter, is_token_counter, text_counter
 from aimu.context.reading import read
 from aimu.context.texts import estimate_of, joined, message_texts
 
@@ -29,10 +28,9 @@ def count_tokens(messages: Sequence[Mapping[str, Any]], *, counter: Counter | No
         >>> count_tokens([{"role": "user", "content": "How far is it?"}])
         11
     """
-    if isinstance(counter, TokenCounter):
+    if is_token_counter(counter):
         return counter.count(read(messages), ())
     text = joined(message_texts(messages))
     if counter is None:
         return estimate_of(len(text))
-    token_counter(counter)  # refuses what can not count
-    return counter(text)
+    return text_counter(counter)(text)

@@ -10,7 +10,7 @@ from typing import TypeVar
 
 from aaa.context import TokenCounter
 from aaa.context.counters import Measure
-from aimu.context.counters import Counter, token_counter
+from aimu.context.counters import Counter, is_token_counter, text_counter
 from aimu.context.layout import Layout
 from aimu.context.reading import read
 from aimu.context.texts import MessageDict, estimate_of, joined, message_texts
@@ -27,13 +27,13 @@ def sizes_of(messages: Sequence[MessageDict], layout: Layout, counter: Counter |
         TypeError: a counter that is none.
         WireError: naming the index of the message that cannot be counted.
     """
-    if isinstance(counter, TokenCounter):
+    if is_token_counter(counter):
         return _by_messages(messages, layout, counter)
     texts = message_texts(messages)
     if counter is None:
         return _summed([len(text) + 1 for text in texts], layout, lambda chars: estimate_of(max(chars - 1, 0)))
-    token_counter(counter)  # refuses what can not count
-    return _whole(texts, layout, lambda chosen: counter(joined(chosen)))
+    count = text_counter(counter)
+    return _whole(texts, layout, lambda chosen: count(joined(chosen)))
 
 
 def _by_messages(messages: Sequence[MessageDict], layout: Layout, counter: TokenCounter) -> Callable[[int], int]:

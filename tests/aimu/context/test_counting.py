@@ -100,3 +100,23 @@ def test_an_object_of_an_sdk_inside_a_message_counts_as_the_data_it_holds():
 def test_a_message_that_is_no_json_is_named(wrong):
     with pytest.raises(WireError, match="message 1: "):
         aimu.count_tokens([user("hello"), wrong])
+
+
+@pytest.mark.parametrize(
+    ("counter", "expected"),
+    [
+        (str.split, "must return how many tokens a text has, got list"),
+        (HeuristicCounter, "must be a function of a text .* got <class"),
+        ("cl100k_base", "must be a function of a text"),
+    ],
+    ids=["tokens", "a class", "a name"],
+)
+def test_a_counter_that_does_not_count_is_refused(counter, expected):
+    messages = [user("one two"), assistant("three"), user("four")]
+    for function in (aimu.count_tokens, lambda m, counter: aimu.trim_messages(m, 1, counter=counter)):
+        with pytest.raises(TypeError, match=expected):
+            function(messages, counter=counter)
+
+
+def test_a_counter_may_return_any_number():
+    assert aimu.count_tokens([user("one two")], counter=lambda text: len(text) / 2) == 19.0
