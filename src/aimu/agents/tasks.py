@@ -6,7 +6,7 @@ A run that failed half-way leaves its task and what was done for it in the conve
 from collections.abc import Sequence
 
 from aimu.context.summarizing import is_own_summary
-from aimu.context.texts import MessageDict
+from aimu.context.texts import MessageDict, fields_of
 
 __all__ = ["instructed", "is_instruction", "with_task"]
 
@@ -19,7 +19,7 @@ def with_task(messages: Sequence[MessageDict], task: str) -> list[MessageDict]:
 
 def _is_open(messages: Sequence[MessageDict], task: str) -> bool:
     """Whether the user's last message is `task`, and has no answer: calls and their results are none yet."""
-    for message in reversed(messages):
+    for message in map(fields_of, reversed(messages)):
         if message.get("role") == "user":
             return message.get("content") == task
         if message.get("role") == "assistant" and not message.get("tool_calls"):
@@ -35,10 +35,10 @@ def instructed(messages: Sequence[MessageDict], system: str | None, *, is_new: b
         return list(messages)
     if place is None:
         return [head, *messages]
-    kept = messages[place] if messages[place].get("content") == system else head
+    kept = messages[place] if fields_of(messages[place]).get("content") == system else head
     return [*messages[:place], kept, *messages[place + 1 :]]
 
 
 def is_instruction(message: MessageDict) -> bool:
     """Whether it tells the model what to do; a summary is a system message too, and does not."""
-    return message.get("role") in ("system", "developer") and not is_own_summary(message)
+    return fields_of(message).get("role") in ("system", "developer") and not is_own_summary(message)

@@ -12,7 +12,7 @@ from msgspec.structs import replace
 from aaa.messages import Message
 from aaa.wire.lossless import native, with_native
 from aaa.wire.openai_chat import message_from_dict, message_to_dict
-from aimu.context.texts import INERT_KEYS, MessageDict
+from aimu.context.texts import INERT_KEYS, MessageDict, fields_of, sequence_of
 
 if TYPE_CHECKING:
     from aaa.wire.rules import Violation
@@ -38,7 +38,7 @@ def check_messages(messages: Sequence[MessageDict], provider: str, *, model: str
     from aaa.wire.rules import rules_for  # many modules, that few programs need
     from aimu.models.dicts import messages_of
 
-    return rules_for(provider, model).violations(messages_of(messages))
+    return rules_for(provider, model).violations(messages_of(sequence_of(messages)))
 
 
 def repair_messages(messages: Sequence[MessageDict], provider: str, *, model: str | None = None) -> list[MessageDict]:
@@ -51,7 +51,7 @@ def repair_messages(messages: Sequence[MessageDict], provider: str, *, model: st
     from aaa.wire.rules import rules_for
     from aimu.models.dicts import messages_of
 
-    read = [_placed(message, place) for place, message in enumerate(messages_of(messages))]
+    read = [_placed(message, place) for place, message in enumerate(messages_of(sequence_of(messages)))]
     own = {id(message): fields for message, fields in zip(read, messages, strict=True)}
     repaired, _ = rules_for(provider, model).repair(read)
     return [own[id(message)] if id(message) in own else _written(message, messages) for message in repaired]
@@ -65,7 +65,7 @@ def _written(message: Message, given: Sequence[MessageDict]) -> MessageDict:
     """A message that a rule made, with what no provider sees of the one that it was made of."""
     place = native(message.extra, _OURS).get("place")
     fields = _dict_of(replace(message, extra=with_native(message.extra, _OURS, {})))
-    original = {} if place is None else given[int(place)]
+    original = {} if place is None else fields_of(given[int(place)])
     return fields | {key: original[key] for key in _KEPT if key in original}
 
 

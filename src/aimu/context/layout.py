@@ -14,6 +14,7 @@ from aaa.context import groups
 from aaa.errors import WireError
 from aaa.messages import Message, ToolCall
 from aaa.wire.lossless import mapping, string_of
+from aimu.context.texts import fields_of, sequence_of
 
 __all__ = ["Layout", "layout_of", "skeletons"]
 
@@ -64,12 +65,12 @@ def skeletons(messages: Sequence[Mapping[str, Any]]) -> list[Message]:
     Raises:
         WireError: naming the index of the message that has no role, or calls that are none.
     """
-    return [_skeleton(fields, index) for index, fields in enumerate(messages)]
+    return [_skeleton(fields, index) for index, fields in enumerate(sequence_of(messages))]
 
 
 def _skeleton(fields: Mapping[str, Any], index: int) -> Message:
     try:
-        fields = fields if isinstance(fields, dict) else mapping(fields, "a message")
+        fields = fields_of(fields)
         calls = fields.get("tool_calls")
         ids = () if calls is None else _ids_of(calls)
         return Message(_role_of(fields), None, ids, string_of(fields.get("tool_call_id")))

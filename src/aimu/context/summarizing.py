@@ -18,7 +18,7 @@ from aaa.messages import Message
 from aimu.context.asking import TextModel, TextModelClient
 from aimu.context.layout import layout_of
 from aimu.context.reading import read
-from aimu.context.texts import MessageDict
+from aimu.context.texts import MessageDict, fields_of
 
 __all__ = ["SUMMARY_PREFIX", "is_own_summary", "summarize_messages"]
 
@@ -61,7 +61,7 @@ def summarize_messages(
         return list(messages)
     front = [messages[index] for index in layout.front]
     earlier = [_text_of(fields)[len(SUMMARY_PREFIX) :] for fields in front if is_own_summary(fields)]
-    span = read(messages[index] for index in layout.older)
+    span = read(messages, layout.older)
     text = _written(TextModelClient(client, prompt), span, "\n\n".join(earlier), chunk_tokens)
     summary = {"role": "system", "content": SUMMARY_PREFIX + text}
     kept = [fields for fields in front if not is_own_summary(fields)]
@@ -70,11 +70,11 @@ def summarize_messages(
 
 def is_own_summary(fields: Mapping[str, Any]) -> bool:
     """Whether a message is a summary made by `summarize_messages`: it is known by how it begins."""
-    return fields.get("role") == "system" and _text_of(fields).startswith(SUMMARY_PREFIX)
+    return fields_of(fields).get("role") == "system" and _text_of(fields).startswith(SUMMARY_PREFIX)
 
 
 def _text_of(fields: Mapping[str, Any]) -> str:
-    content = fields.get("content")
+    content = fields_of(fields).get("content")
     return content if isinstance(content, str) else ""
 
 

@@ -13,6 +13,7 @@ from aaa.llm.providers import Provider
 from aaa.messages import Delta, LLMRequest, LLMResponse, Message, ToolSpec, Usage
 from aaa.wire.openai_chat import tool_from_dict
 from aaa.wire.rules import Repair, rules_for
+from aimu.context.texts import fields_of
 from aimu.models.cuts import SilentCuts
 from aimu.models.dicts import messages_of, reply_dict
 from aimu.models.parameters import params_of
@@ -102,7 +103,7 @@ class BaseModelClient:
         self.close()
 
     def _missing_system(self) -> list[dict[str, Any]]:
-        if self.system is None or any(fields.get("role") in ("system", "developer") for fields in self.messages):
+        if self.system is None or any(map(_is_system, self.messages)):
             return []
         return [{"role": "system", "content": self.system}]
 
@@ -141,6 +142,10 @@ class BaseModelClient:
         finally:
             _close(items)
         return reply.response()
+
+
+def _is_system(message: Mapping[str, Any]) -> bool:
+    return fields_of(message).get("role") in ("system", "developer")
 
 
 def _spec_of(tool: Any) -> ToolSpec:

@@ -12,10 +12,9 @@ import msgspec
 
 from aaa.messages import Message, OpaquePart
 from aaa.wire.openai_chat import message_from_dict, message_to_dict
+from aimu.context.texts import fields_of, sent_at
 
 __all__ = ["message_of_reply", "messages_of", "reply_dict"]
-
-_INERT = ("timestamp", "thinking", "provenance")
 
 
 def reply_dict(message: Message) -> dict[str, Any]:
@@ -37,8 +36,8 @@ def messages_of(dicts: Sequence[Mapping[str, Any]]) -> list[Message]:
 
 def message_of_reply(fields: Mapping[str, Any], index: int | None = None) -> Message:
     """One message; a reply that is as it came is the reply itself."""
-    plain = {key: value for key, value in fields.items() if key not in _INERT}
-    reply = _reply_in(fields)
+    plain = sent_at(fields, index)
+    reply = _reply_in(fields_of(fields))
     if reply is not None and message_to_dict(_readable(reply)) == plain:
         return reply
     return message_from_dict(plain, index=index)

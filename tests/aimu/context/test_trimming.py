@@ -139,6 +139,12 @@ def test_a_counter_of_whole_texts_is_asked_a_logarithm_of_times(counter):
     assert len(asked) == 1
 
 
+def test_a_conversation_as_large_as_the_budget_fits():
+    messages = [user("x" * 40) for _ in range(5)]
+    for kept in range(2, 6):
+        assert aimu.trim_messages(messages, aimu.count_tokens(messages[:kept])) == messages[:kept]
+
+
 def test_a_result_that_came_late_goes_and_stays_with_its_call():
     messages = [user("go"), call("a"), user("hurry"), result("a"), assistant("done"), user("next")]
     assert aimu.trim_messages(messages, 1, keep_last=2) == messages[4:]
