@@ -3,7 +3,8 @@
     1  fewer recent groups   results outside the newest groups are cleared, then groups dropped, oldest first
     2  results cut           what is left of the results is cut to one length, start and end kept, JSON still JSON
     3  arguments cut         those of calls likewise, leaf by leaf
-    4  ContextFloorError     with the sizes
+    4  users dropped         what `sticky=True` spared of the user's words, with a marker
+    5  ContextFloorError     with the sizes
 
 Groups are dropped only where that can be enough, so that no user's word goes for the sake of one huge result.
 """
@@ -11,7 +12,6 @@ Groups are dropped only where that can be enough, so that no user's word goes fo
 from collections.abc import Callable, Iterator
 
 from aaa.context.cutting import cut_arguments, cut_results
-from aaa.context.edits import pinned_in
 from aaa.context.invariants import is_lawful
 from aaa.context.markers import marker
 from aaa.context.strategies.clear import clear_results
@@ -58,6 +58,8 @@ def _rungs(work: Work, limit: int, aim: int) -> Iterator[str]:
     if drop_groups(work, work.tail_of(1), limit, spare_summaries=False):
         yield "summary_dropped"
     yield from _cuts(work, lambda: True, limit, aim)
+    if work.spared and drop_groups(work, work.tail_of(1), limit, spare_summaries=False, spare_users=False):
+        yield "users_dropped"
 
 
 def _cuts(work: Work, is_needed: Callable[[], bool], limit: int, aim: int) -> Iterator[str]:
@@ -73,6 +75,6 @@ def _clear_before(work: Work, stop: int) -> int:
 
 def _dropping_is_enough(work: Work, limit: int) -> bool:
     start = work.tail_of(1)
-    pinned = pinned_in(work.messages, work.head, start)
-    left = [*work.messages[: work.head], *(work.messages[index] for index in pinned), *work.messages[start:]]
+    kept = work.kept_in(work.head, start)
+    left = [*work.messages[: work.head], *(work.messages[index] for index in kept), *work.messages[start:]]
     return work.size_of([*left, marker(1000)]) <= limit

@@ -20,6 +20,7 @@ from aaa.context.invariants import is_faithful, is_lawful
 from aaa.context.ledger import in_force, summary_edit, with_calls
 from aaa.context.plan import Plan
 from aaa.context.settings import Call, Settings
+from aaa.context.spared import spared_users
 from aaa.context.strategies import (
     ClearToolResults,
     DropOldest,
@@ -165,6 +166,8 @@ class Planning:
             record=self.record,
         )
         work.rejected_digests = self.rejected
+        if self.settings.is_sticky:
+            work.spared = spared_users(work)
         work.drops.update((edit.index, edit) for edit in start if edit.action == "drop")
         return work
 

@@ -10,7 +10,7 @@ from operator import is_
 from msgspec.structs import replace
 
 from aaa.context.counters import Measure
-from aaa.context.edits import Edit, Item
+from aaa.context.edits import Edit, Item, pinned_in
 from aaa.context.groups import groups, is_pinned
 from aaa.context.ledger import edits_of, is_written_marker
 from aaa.context.matching import rematch
@@ -27,7 +27,8 @@ class Work:
 
     `messages` may be changed in place or replaced by another list; `applied` takes the strategy's name, or
     `name(detail)`, if it changed anything. `target_tokens` is where to stop, `keep_recent` the number of newest groups
-    to leave alone. A summarising strategy sets `pending` and the summary is written for it.
+    to leave alone. A summarising strategy sets `pending` and the summary is written for it. `spared` are the user's
+    words that stay verbatim, by their places in the transcript.
     """
 
     def __init__(
@@ -50,6 +51,7 @@ class Work:
         self.keep_recent = keep_recent
         self.record = record
         self.rejected_digests: Collection[str] = ()
+        self.spared: Collection[int] = ()
         self.strategy = "strategy"
         self.applied: list[str] = []
         self.rejected: list[str] = []
@@ -114,6 +116,18 @@ class Work:
     def is_protected(self, index: int) -> bool:
         """Whether the message at `index` is head or pinned."""
         return index < self.head or is_pinned(self._messages[index])
+
+    def is_spared(self, index: int) -> bool:
+        """Whether the message at `index` is a user's that stays verbatim while there is room for it."""
+        return bool(self.spared) and self.items[index].source in self.spared
+
+    def kept_in(self, start: int, stop: int) -> list[int]:
+        """Indices in [start, stop), in order, of what no summary stands for: groups with what is pinned or spared."""
+        kept = set(pinned_in(self._messages, start, stop))
+        if self.spared:
+            inside = (range(*group) for group in self.groups() if start <= group[0] and group[1] <= stop)
+            kept.update(i for group in inside if any(map(self.is_spared, group)) for i in group)
+        return sorted(kept)
 
     def count(self, message: Message) -> int:
         """Raw tokens of one message."""

@@ -14,7 +14,8 @@ __all__ = ["DropOldest", "drop_groups"]
 class DropOldest:
     """Last resort: delete the oldest groups until the target is reached, leaving one line that says so.
 
-    Never the head, the recent tail, pinned messages or a summary. Loses everything it drops.
+    Never the head, the recent tail, pinned messages or a summary, and with `sticky=True` not what the user said as far
+    as it is spared. Loses everything it drops.
     """
 
     name = "drop_oldest"
@@ -30,13 +31,17 @@ class DropOldest:
             work.applied.append(f"{self.name}({dropped})")
 
 
-def drop_groups(work: Work, stop: int, target_tokens: int, *, spare_summaries: bool = True) -> int:
+def drop_groups(
+    work: Work, stop: int, target_tokens: int, *, spare_summaries: bool = True, spare_users: bool = True
+) -> int:
     """Drop the oldest groups before `stop` until `target_tokens` are reached; says how many messages went.
 
     One marker tells how many are missing in all; an earlier marker is counted in. Drops nothing if the prompt would
     not become smaller.
     """
     ranges = [r for r in work.groups() if r[1] <= stop and _is_droppable(work, *r, spare_summaries)]
+    if spare_users and work.spared:
+        ranges = [r for r in ranges if not any(map(work.is_spared, range(*r)))]
     if not ranges:
         return 0
     count = bisect_left(range(1, len(ranges)), True, key=lambda n: _size(work, ranges[:n]) <= target_tokens) + 1

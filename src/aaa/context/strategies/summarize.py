@@ -4,7 +4,6 @@ from collections.abc import Callable, Sequence
 from copy import copy
 from functools import partial
 
-from aaa.context.edits import pinned_in
 from aaa.context.identifiers import missing_identifiers
 from aaa.context.markers import is_marker
 from aaa.context.summaries import SummaryRecord, is_summary, summary_message
@@ -106,7 +105,8 @@ class Summarize:
         if work.transcript.digest(upto) in work.rejected_digests:
             return
         kept = set(_kept_sources(work, start, stop))
-        span = tuple(work.transcript[index] for index in range(begin, upto) if index not in kept)
+        earlier = (item.source for item in work.items[start:stop] if item.source is not None and item.source < begin)
+        span = tuple(work.transcript[index] for index in (*earlier, *range(begin, upto)) if index not in kept)
         previous = work.record.text if work.record else None
         work.pending = PendingSummary(
             start=start,
@@ -189,7 +189,7 @@ def _has_news(messages: Sequence[Message]) -> bool:
 def place_summary(work: Work, pending: PendingSummary, written: Written) -> str:
     """Put a written summary in the place of its span; says why not, and changes nothing, if it may not stand there."""
     record = _record(work, pending, written.text)
-    kept = [work.messages[index] for index in pinned_in(work.messages, pending.start, pending.stop)]
+    kept = [work.messages[index] for index in work.kept_in(pending.start, pending.stop)]
     prompt = [*work.messages[: pending.start], summary_message(record), *kept, *work.messages[pending.stop :]]
     if written.problem or work.size_of(prompt) >= work.tokens:
         return written.problem or "not smaller than what it replaces"
@@ -209,9 +209,9 @@ def _record(work: Work, pending: PendingSummary, text: str) -> SummaryRecord:
 
 
 def _kept_sources(work: Work, start: int, stop: int) -> tuple[int, ...]:
-    """Indices in the transcript of what stays of the span: groups of the prompt with a pinned message."""
+    """Indices in the transcript of what stays of the span: groups of the prompt with what is pinned or spared."""
     items = work.items
-    sources = (items[index].source for index in pinned_in(work.messages, start, stop))
+    sources = (items[index].source for index in work.kept_in(start, stop))
     return tuple(source for source in sources if source is not None)
 
 
