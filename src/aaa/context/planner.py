@@ -8,7 +8,7 @@ stored summary, edits in force ─▶ above the trigger? ─▶ strategies, down
 from collections.abc import Awaitable, Generator, Sequence
 from functools import cached_property
 from math import floor
-from typing import Any
+from typing import Any, cast
 
 from aaa.context.breaker import Breaker, least_gain
 from aaa.context.counters import Measure
@@ -297,7 +297,10 @@ class Planning:
         """Put a written summary in place, or report why it is none."""
         spent = self.spent
         self.spent = Written(tokens_spent=spent.tokens_spent + written.tokens_spent, cost=spent.cost + written.cost)
-        problem = place_summary(work, pending, written)
+        problem = written.problem or place_summary(work, pending, written)
+        if written.done and not place_summary(work, pending.until(written.done), Written(written.text)):
+            problem += f"; {written.done} of {len(pending.chunks)} parts were written and are used"
+            self.new_records.append(cast("SummaryRecord", work.record))
         if problem:
             work.rejected.append(f"summarize: {problem}")
             if not written.has_failed:  # a failure may pass: it is tried again

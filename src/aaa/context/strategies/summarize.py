@@ -3,14 +3,17 @@
 from collections.abc import Callable, Sequence
 from copy import copy
 from functools import partial
+from itertools import accumulate
 
 from aaa.context.identifiers import missing_identifiers
 from aaa.context.markers import is_marker
 from aaa.context.summaries import SummaryRecord, is_summary, summary_message
 from aaa.context.summarizing import (
+    End,
     PendingSummary,
     Summarizer,
     Written,
+    chunk_lengths,
     chunks_of,
     instructions_tokens,
     model_summarizer,
@@ -22,6 +25,7 @@ __all__ = ["Summarize", "guessed", "place_summary"]
 
 # At most, and 6 % of the budget: more costs more than it saves (measured on recorded sessions).
 _IDENTIFIER_TOKENS = 800
+_TIMEOUT_SECONDS = 120.0  # for one chunk
 _LEAST_CHUNK = 100  # tokens
 _LEAST_REPLY = 12  # one such part of a window is kept for a summary, however much is to be read
 
@@ -58,6 +62,7 @@ class Summarize:
         self.max_summary_tokens = max_summary_tokens
         self.keep_tokens: int | None = None
         self.window_tokens: int | None = None
+        self.timeout_seconds: float | None = _TIMEOUT_SECONDS
         self._client = client if summarize is None else None
         self._model = model
         self._summarize = summarize
@@ -80,14 +85,22 @@ class Summarize:
         other._client, other._model = client, model
         return other
 
-    def limited(self, *, window_tokens: int | None = None, keep_tokens: int | None = None) -> "Summarize":
-        """This strategy for a model with a window of its own, or with a tail of a fixed size.
+    def limited(
+        self,
+        *,
+        window_tokens: int | None = None,
+        keep_tokens: int | None = None,
+        timeout_seconds: float | None = None,
+    ) -> "Summarize":
+        """This strategy for a model with a window of its own, with a tail of a fixed size, or with less patience.
 
-        The tail is never larger than the target leaves room for. None: as it was.
+        The tail is never larger than the target leaves room for. `timeout_seconds` (120 at first) is for each chunk;
+        what was summarised before is kept. None: as it was.
         """
         other = copy(self)
         other.window_tokens = self.window_tokens if window_tokens is None else window_tokens
         other.keep_tokens = self.keep_tokens if keep_tokens is None else keep_tokens
+        other.timeout_seconds = self.timeout_seconds if timeout_seconds is None else timeout_seconds
         return other
 
     async def apply(self, work: Work) -> None:
@@ -106,18 +119,22 @@ class Summarize:
             return
         kept = set(_kept_sources(work, start, stop))
         earlier = (item.source for item in work.items[start:stop] if item.source is not None and item.source < begin)
-        span = tuple(work.transcript[index] for index in (*earlier, *range(begin, upto)) if index not in kept)
+        sources = [index for index in (*earlier, *range(begin, upto)) if index not in kept]
+        span = tuple(work.transcript[index] for index in sources)
         previous = work.record.text if work.record else None
+        chunk_tokens = self.chunk_for(work.count, work.budget_tokens, previous)
         work.pending = PendingSummary(
             start=start,
             stop=stop,
             upto=upto,
             span=span,
-            chunks=chunks_of(span, work.count, self.chunk_for(work.count, work.budget_tokens, previous)),
+            chunks=chunks_of(span, work.count, chunk_tokens),
             previous=previous,
             earlier_identifiers=work.record.identifiers if work.record else (),
             max_tokens=self.max_summary_tokens,
             summarize=self.summarizer(work.count, work.budget_tokens),
+            timeout_seconds=self.timeout_seconds,
+            ends=_ends(work, sources, chunk_lengths(span, work.count, chunk_tokens), begin),
         )
 
     def summarizer(self, count: Callable[[Message], int], budget_tokens: int) -> Summarizer:
@@ -179,6 +196,17 @@ def _start(work: Work) -> int:
         return work.head
     begin = work.record.begin
     return sum(item.source is not None and item.source < begin for item in work.items[: begin + 1])
+
+
+def _ends(work: Work, sources: Sequence[int], lengths: Sequence[int], begin: int) -> tuple[End | None, ...]:
+    """Where a summary of the first chunks would end: before a group of the prompt, else nowhere."""
+    starts = {work.items[start].source: start for start, _ in work.groups()}
+    ends: list[End | None] = []
+    for messages in accumulate(lengths):
+        upto = sources[messages] if messages < len(sources) else None
+        stop = starts.get(upto) if upto is not None and upto > begin else None
+        ends.append(None if upto is None or stop is None else End(upto, stop, messages))
+    return tuple(ends)
 
 
 def _has_news(messages: Sequence[Message]) -> bool:
