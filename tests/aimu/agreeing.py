@@ -54,7 +54,9 @@ def _by_rules(messages, read, provider):
 def _applied(messages, strategy, size):
     """What a policy makes of the conversation that wants it as small as this strategy can make it."""
     settings = {"trigger": 1e-9, "target": 1e-9, "keep_recent": 0, "strategies": [strategy]}
-    return _prepared(messages, ContextPolicy(2 * size + 1, reserve_output=0, counter=HeuristicCounter(), **settings))
+    return _prepared(
+        messages, ContextPolicy(100 * size + 100_000, reserve_output=0, counter=HeuristicCounter(), **settings)
+    )
 
 
 def _policy(window):

@@ -9,7 +9,7 @@ from itertools import accumulate
 from typing import TypeVar
 
 from aaa.context import TokenCounter
-from aaa.context.counters import Measure
+from aaa.context.counters import AdditiveCounter, Measure
 from aimu.context.counters import Counter, is_token_counter, text_counter
 from aimu.context.layout import Layout
 from aimu.context.reading import read
@@ -38,8 +38,8 @@ def sizes_of(messages: Sequence[MessageDict], layout: Layout, counter: Counter |
 
 def _by_messages(messages: Sequence[MessageDict], layout: Layout, counter: TokenCounter) -> Callable[[int], int]:
     known, measure = read(messages), Measure(counter)
-    if measure.is_additive:
-        return _summed(list(map(measure.message, known)), layout, measure.size)
+    if isinstance(measure.base, AdditiveCounter):  # by its own count: what media a policy adds, `count_tokens` does not
+        return _summed(list(map(measure.base.count_message, known)), layout, measure.size)
     return _whole(known, layout, lambda chosen: counter.count(chosen, ()))
 
 

@@ -145,6 +145,14 @@ def test_a_conversation_as_large_as_the_budget_fits():
         assert aimu.trim_messages(messages, aimu.count_tokens(messages[:kept])) == messages[:kept]
 
 
+@pytest.mark.parametrize("counter", [None, len, HeuristicCounter(), calibrated(), JoinedCounter()])
+def test_a_conversation_with_images_fits_when_its_count_does(counter):
+    url = "data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAEAAAAAwCAIAAAA="
+    image = {"type": "image_url", "image_url": {"url": url}}
+    messages = [user([image] * 3), assistant("seen"), user("next")]
+    assert aimu.trim_messages(messages, aimu.count_tokens(messages, counter=counter), counter=counter) == messages
+
+
 def test_a_result_that_came_late_goes_and_stays_with_its_call():
     messages = [user("go"), call("a"), user("hurry"), result("a"), assistant("done"), user("next")]
     assert aimu.trim_messages(messages, 1, keep_last=2) == messages[4:]
