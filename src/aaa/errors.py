@@ -172,8 +172,9 @@ class RequestTooLarge(ContextOverflowError):
     images and files count most."""
 
     def __init__(self, problem: str = "", *, limit: int | None = None, requested: int | None = None) -> None:
+        said = problem or "the request has more bytes than the provider takes"
         super().__init__(
-            problem or "the request has more bytes than the provider takes",
+            f"{said}; it helps most to leave out or shrink the oldest images and files",
             limit=limit,
             requested=requested,
             kind="bytes",

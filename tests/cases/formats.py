@@ -6,7 +6,7 @@ from typing import Any
 from aaa.messages import LLMRequest, Message, ToolSpec
 from aaa.wire import anthropic, gemini, openai_chat, openai_responses
 
-__all__ = ["Format", "format_of"]
+__all__ = ["Format", "format_of", "model_of", "params_of"]
 
 Fields = dict[str, Any]
 
@@ -38,7 +38,7 @@ class Format:
         return self.body(messages)[self.key]
 
 
-_CHAT = Format(openai_chat, "messages", "openai")
+_CHAT = Format(openai_chat, "messages", "chat")
 _FORMATS = {
     "openai-chat": _CHAT,
     "anthropic": Format(anthropic, "messages", "anthropic"),
@@ -60,6 +60,19 @@ def format_of(case: Mapping[str, Any]) -> tuple[Format, Format, str]:
     if case.get("template") or case.get("single_system"):
         return given, written, "strict-template"
     return given, written, "bedrock" if name == "bedrock" else written.provider
+
+
+def model_of(case: Mapping[str, Any]) -> str | None:
+    """The model that a case names; of Anthropic's one that is neither the oldest nor the newest."""
+    name = str(case.get("format", ""))
+    return case.get("model") or ("claude-opus-4-7" if name.startswith("anthropic") else None)
+
+
+def params_of(case: Mapping[str, Any]) -> Fields:
+    """The parameters of a request that decide what is valid."""
+    params = {key: case[key] for key in ("previous_response_id",) if key in case}
+    thinking = {"thinking": {"type": "enabled", "budget_tokens": 1024}} if case.get("thinking") else {}
+    return params | thinking
 
 
 class _Converse(Format):

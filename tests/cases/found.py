@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from aaa.messages import LLMRequest, Message
-from tests.cases.formats import Format, format_of
+from tests.cases.formats import Format, format_of, model_of, params_of
 from tests.cases.notation import ScriptedModel
 
 __all__ = ["Found"]
@@ -48,6 +48,11 @@ class Found:
     def rules(self) -> str:
         """Whose rules hold for it."""
         return format_of(self.case)[2]
+
+    @property
+    def target(self) -> dict[str, Any]:
+        """Whom a prompt is for, as `PromptFitter.fit` takes it."""
+        return {"provider": self.rules, "model": model_of(self.case), "params": params_of(self.case)}
 
     @property
     def turns(self) -> list[dict[str, Any]]:

@@ -16,7 +16,7 @@ from aaa.context.work import Work
 from aaa.messages import Message, ToolCall, with_text
 from aaa.wire.rules.rewriting import with_arguments
 
-__all__ = ["SHORTEST", "cut_arguments", "cut_results"]
+__all__ = ["SHORTEST", "cut_arguments", "cut_results", "with_shorter_arguments"]
 
 SHORTEST = 200  # characters that a result, or the arguments of a call, are never cut below
 
@@ -49,6 +49,13 @@ def cut_arguments(work: Work, limit_tokens: int, aim_tokens: int) -> bool:
         if message.tool_calls
     }
     return _cut_level(work, (aim_tokens, limit_tokens), lengths, cut)
+
+
+def with_shorter_arguments(message: Message, max_chars: int) -> Message:
+    """The message with the arguments of its calls cut to `max_chars`, leaf by leaf; itself if they are short enough."""
+    known: dict[str, Any] = {}
+    calls = tuple(_with_less(call, max_chars, known) for call in message.tool_calls)
+    return message if calls == message.tool_calls else replace(message, tool_calls=calls)
 
 
 def _cut_level(work: Work, goals: tuple[int, int], lengths: dict[int, int], cut: _Cut) -> bool:

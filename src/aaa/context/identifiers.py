@@ -17,6 +17,8 @@ _EDGES = "./:~\\-"
 _MARKED = re.compile(r"\w[_./\\:]+\w|_|[a-z][A-Z]|[A-Z]{2}[a-z]|[^\W\d]\d|\d[^\W\d]")
 _HEXADECIMAL = re.compile(r"[0-9a-f]{8,}")
 _LENGTHS = range(4, 121)
+_CHANGES = re.compile(r"(?i)write|edit|patch|create|update|replace|insert|append|delete|remove|move|rename|save")
+_CHANGED = 20.0  # above what any other identifier can have
 
 
 def identifiers_in(text: str) -> dict[str, None]:
@@ -65,15 +67,24 @@ def _leaves(value: object) -> Iterable[str]:
             return (str(value),)
 
 
+def _changed_paths(span: Sequence[Message]) -> Iterable[str]:
+    """Files named by arguments of calls that change something."""
+    calls = (call for message in span for call in message.tool_calls if _CHANGES.search(call.name))
+    return [text for call in calls for text in _strings(call) if "/" in text and list(identifiers_in(text)) == [text]]
+
+
 def missing_identifiers(
     span: Sequence[Message], summary: str, *, earlier: Sequence[str] = (), max_tokens: int
 ) -> tuple[str, ...]:
     """Identifiers of `span` (and `earlier`, those listed before) that `summary` lacks, best first, within `max_tokens`.
 
     Ranked by (recency + 0.2) × 10 if a user or an assistant mentions it, else × 0.3: the best of four rankings tried
-    on recorded sessions. Units: estimated tokens, 3.5 characters each.
+    on recorded sessions. Files that a call has changed come before all others.
+    Units: estimated tokens, 3.5 characters each.
     """
     scores: dict[str, float] = dict.fromkeys(earlier, 0.2 * 10)
+    for path in _changed_paths(span):
+        scores[path] = _CHANGED
     for position, message in enumerate(span):
         weight = ((position + 1) / len(span) + 0.2) * (0.3 if message.role == "tool" else 10)
         for text in (*message.texts, *(text for call in message.tool_calls for text in _strings(call))):

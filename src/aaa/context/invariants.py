@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from aaa.context.edits import Item, render
 from aaa.context.work import Work
-from aaa.messages import Message, pair
+from aaa.messages import Message, pair, with_extra_of
 
 __all__ = ["is_faithful", "is_lawful"]
 
@@ -26,7 +26,15 @@ def is_faithful(work: Work, before: Sequence[Item]) -> bool:
     there = {id(message) for message in work.messages}
     if any(id(message) not in there for message in written):
         return False
-    return [item.message for item in render(work.transcript, work.edits(), work.length)] == work.messages
+    rendered = [item.message for item in render(work.transcript, work.edits(), work.length)]
+    return rendered == [_with_own_extra(work, item) for item in work.items]
+
+
+def _with_own_extra(work: Work, item: Item) -> Message:
+    """The message as it will be shown: with the extra keys of the one it stands for, whatever the strategy left."""
+    if item.source is None or item.message is work.transcript[item.source]:
+        return item.message
+    return with_extra_of(item.message, work.transcript[item.source])
 
 
 def _keeps_pinned(work: Work) -> bool:

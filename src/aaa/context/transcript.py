@@ -65,6 +65,7 @@ class _Columns:
         self._pinned: list[int] = []
         self._calls: list[int | None] = []
         self._seen: dict[str, int] = {}
+        self._tokens: dict[tuple[str, str], int] = {}
         self._pairer = Pairer()
 
     def extend(
@@ -75,8 +76,21 @@ class _Columns:
         self.sums.extend(islice(accumulate(tokens, initial=self.sums[-1]), 1, None))
         self.messages += messages  # last: whoever sees a message finds the rest of its row
 
+    def counted(
+        self, messages: Sequence[Message], digests: Sequence[str], count: Callable[[Message], int]
+    ) -> list[int]:
+        """Tokens of each message; one that is like an earlier one is not counted again."""
+        tokens: list[int] = []
+        for message, message_digest in zip(messages, digests, strict=True):
+            alike = message_digest, message.extra
+            if alike not in self._tokens:
+                self._tokens[alike] = count(message)
+            tokens.append(self._tokens[alike])
+        return tokens
+
     def copy(self, length: int) -> "_Columns":
         other = _Columns()
+        other._tokens = self._tokens
         other.messages, other.digests = self.messages[:length], self.digests[:length]
         other.sums, other.chain = self.sums[: length + 1], self.chain[: length + 1]
         return other
@@ -167,7 +181,7 @@ class Transcript(Sequence[Message]):
         self._grow(messages, digests, list(chained)[1:])
 
     def _grow(self, messages: Sequence[Message], digests: Sequence[str], chained: Sequence[str]) -> None:
-        tokens = list(map(self._count, messages))
+        tokens = self._columns.counted(messages, digests, self._count)
         if self._pin is not None:
             messages = [replace(m, pinned=True) if self._must_pin(m) else m for m in messages]
         self._own_columns().extend(messages, digests, chained=chained, tokens=tokens)

@@ -74,11 +74,11 @@ def compact(found: Found) -> None:
     found.history = list(asyncio.run(fitter.fit(read)).messages)
     later = [*case.get("then_append", ())] + ([_user(found, case["next_user"])] if "next_user" in case else [])
     whole = [*read, *found.given_format.read(later)] if later else read
-    prepared = asyncio.run(fitter.fit(whole, provider=found.rules))
+    prepared = asyncio.run(fitter.fit(whole, **found.target))
     found.after, found.plan = list(prepared.messages), prepared.plan
     if case.get("collapse_repeats"):
         found.after = _collapsed(found, found.after)
-    found.again = list(asyncio.run(ContextPolicy(_WIDE, provider=found.rules).prepare(found.after)).messages)
+    found.again = list(asyncio.run(PromptFitter(ContextPolicy(_WIDE)).fit(found.after, **found.target)).messages)
 
 
 def _run(compaction: Any) -> AaaError | None:
@@ -175,7 +175,7 @@ def run_tool_compact(found: Found) -> None:
     call = found.before[-1].tool_calls[-1]
     asyncio.run(fitter.compact(found.before, keep_recent=1))
     result = Message("tool", "done", tool_call_id=call.id)
-    found.after = list(asyncio.run(fitter.fit([*found.before, result], provider=found.rules)).messages)
+    found.after = list(asyncio.run(fitter.fit([*found.before, result], **found.target)).messages)
 
 
 def resume(found: Found) -> None:
@@ -188,9 +188,9 @@ def resume(found: Found) -> None:
         record for entry in summaries for record in _with_record(messages, entry["summary"], entry["covers"]).records
     )
     live = PromptFitter(ContextPolicy(_WIDE), FitterState(records=records))
-    found.facts["live"] = list(asyncio.run(live.fit(messages, provider=found.rules)).messages)
+    found.facts["live"] = list(asyncio.run(live.fit(messages, **found.target)).messages)
     resumed = PromptFitter(ContextPolicy(_WIDE), FitterState.from_json(live.state.to_json()))
-    found.after = list(asyncio.run(resumed.fit(messages, provider=found.rules)).messages)
+    found.after = list(asyncio.run(resumed.fit(messages, **found.target)).messages)
 
 
 def switch_model(found: Found) -> None:

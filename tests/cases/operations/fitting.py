@@ -6,15 +6,24 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import aimu
-from aaa.context import ClearToolResults, ContextPolicy, DropOldest, PromptFitter, TruncateToolResults
+from aaa.context import (
+    ClearToolResults,
+    ContextPolicy,
+    DropOldest,
+    PromptFitter,
+    TruncateToolResults,
+    without_old_thinking,
+)
+from aaa.context.strategies import CutMessages, DropMedia, ShortenCalls
 from aaa.errors import AaaError
-from aaa.messages import Message
+from aaa.messages import Message, without_parts
 from tests.cases.counters import TurnCounter, counter_of
 from tests.cases.found import Found
 
 __all__ = ["OPERATIONS"]
 
 _WIDE = 10_000_000  # tokens: a window that nothing here is too large for
+_ALWAYS: dict[str, Any] = {"trigger": 1e-9, "target": 1e-9}  # strategies run whatever the size
 
 
 def fit(found: Found) -> None:
@@ -25,9 +34,9 @@ def fit(found: Found) -> None:
     found.facts["untouched"] = list(read.messages)
     counter = TurnCounter(found.format) if "max_messages" in case else counter_of(case)
     try:
-        policy = _policy(found, counter)
+        fitter = PromptFitter(_policy(found, counter))
         start = time.perf_counter()
-        prepared = asyncio.run(policy.prepare(found.before, tools=read.tools))
+        prepared = asyncio.run(fitter.fit(found.before, tools=read.tools, **found.target))
         found.seconds = time.perf_counter() - start
     except (AaaError, ValueError) as error:
         found.error = error
@@ -40,60 +49,59 @@ def _policy(found: Found, counter: Any) -> ContextPolicy:
     case = found.case
     if "max_messages" in case:
         limits: dict[str, Any] = {"trigger": 1.0, "target": 1.0, "strategies": [DropOldest()]}
-        return ContextPolicy(case["max_messages"], reserve_output=0, counter=counter, provider=found.rules, **limits)
+        return ContextPolicy(case["max_messages"], reserve_output=0, counter=counter, **limits)
     return ContextPolicy(
         case.get("window", _WIDE),
         reserve_output=case.get("reserve_output", 0),
         counter=counter,
-        provider=found.rules,
         strategies=_strategies(case),
-        **_limits(case),
+        **(_ALWAYS if _limits(case) else {}),
     )
 
 
 def _strategies(case: Mapping[str, Any]) -> Sequence[Any] | None:
     if "max_tool_result_chars" in case:
         return [TruncateToolResults(case["max_tool_result_chars"]), ClearToolResults(), DropOldest()]
-    return None
+    return _limits(case) or None
 
 
-def _limits(case: Mapping[str, Any]) -> dict[str, Any]:
-    """Limits beside the window."""
-    names = {"max_request_bytes": "max_request_bytes", "max_tokens_per_message": "max_message_tokens"}
-    return {ours: case[theirs] for theirs, ours in names.items() if theirs in case}
+def _limits(case: Mapping[str, Any]) -> list[Any]:
+    """Limits beside the window, which hold however much room there is."""
+    limits: list[Any] = []
+    if "max_request_bytes" in case:
+        limits.append(DropMedia(max_bytes=case["max_request_bytes"]))
+    if "max_tokens_per_message" in case:
+        limits.append(CutMessages(case["max_tokens_per_message"]))
+    return limits
 
 
 def prepare(found: Found) -> None:
     """Make a conversation valid for who it is sent to."""
     case = found.case
-    turns = _chosen(case)
-    found.before = found.given_format.read(turns)
+    found.before = _chosen(found)
     found.after = valid(found, found.before)
     found.again = valid(found, found.after)
-    found.facts["twice"] = valid(found, found.given_format.read(turns))
+    found.facts["twice"] = valid(found, _chosen(found))
     found.value = "normal_turn" if list(found.after) == list(found.before) else "another"
 
 
-def _chosen(case: Mapping[str, Any]) -> list[Any]:
-    """The turns that the caller keeps: he leaves some out by himself."""
+def _chosen(found: Found) -> list[Message]:
+    """The messages that the caller keeps: he leaves some out by himself, and the keys that he chose them by."""
+    case = found.case
     where, ids, types = case.get("drop_where", {}), case.get("drop_ids", ()), case.get("drop_types", ())
-    return [
-        turn
+    turns = [
+        {key: value for key, value in turn.items() if key not in where}
         for turn in case["messages"]
-        if not (where and all(turn.get(key) == value for key, value in where.items()))
-        and turn.get("id") not in ids
-        and turn.get("type") not in types
+        if not (where and all(turn.get(key) == value for key, value in where.items())) and turn.get("id") not in ids
     ]
+    return without_parts(found.given_format.read(turns), lambda part: getattr(part, "type", "text") in types)
 
 
 def valid(found: Found, messages: Sequence[Message], *, model: str | None = None) -> list[Message]:
     """The messages as they are sent: valid for the provider, with nothing made smaller."""
-    case = found.case
-    params = {key: case[key] for key in ("previous_response_id",) if key in case}
-    fitter = PromptFitter(ContextPolicy(_WIDE, counter=counter_of(case)))
-    fitting = fitter.fit(messages, model=model or case.get("model"), params=params, provider=found.rules)
-    prepared = asyncio.run(fitting)
-    return list(prepared.messages)
+    target = found.target | ({"model": model} if model else {})
+    fitter = PromptFitter(ContextPolicy(_WIDE, counter=counter_of(found.case)))
+    return list(asyncio.run(fitter.fit(messages, **target)).messages)
 
 
 def clear_tool_results(found: Found) -> None:
@@ -104,15 +112,16 @@ def clear_tool_results(found: Found) -> None:
         _reduced(found, aimu.clear_tool_results(case["messages"], keep_last=case["keep_last_results"], **marker))
         return
     clear = ClearToolResults(case["keep_last_results"], **marker).sparing(*case["protect_tools"])
-    always: dict[str, Any] = {"trigger": 1e-9, "target": 1e-9, "keep_recent": 0}
-    policy = ContextPolicy(_WIDE, reserve_output=0, strategies=[clear], **always)
+    policy = ContextPolicy(_WIDE, reserve_output=0, strategies=[clear], keep_recent=0, **_ALWAYS)
     _reduced(found, asyncio.run(policy.prepare(case["messages"])).messages)
 
 
 def shrink_calls(found: Found) -> None:
     """Shorten old calls."""
     case = found.case
-    _reduced(found, aimu.shorten_tool_calls(case["messages"], max_chars=case["max_arg_chars"]))
+    shorten = ShortenCalls(case["max_arg_chars"])
+    policy = ContextPolicy(_WIDE, reserve_output=0, strategies=[shorten], keep_recent=0, **_ALWAYS)
+    _reduced(found, asyncio.run(policy.prepare(case["messages"])).messages)
 
 
 def add_tool_result(found: Found) -> None:
@@ -131,16 +140,12 @@ def _reduced(found: Found, dicts: Sequence[dict[str, Any]]) -> None:
 
 def strip_old_thinking(found: Found) -> None:
     """Leave out what the model thought in earlier turns."""
-    from aaa.context import without_old_thinking
-
     found.before = found.given_format.read(found.case["messages"])
     found.after = valid(found, without_old_thinking(found.before))
 
 
 def strip_marked(found: Found) -> None:
     """Leave out the parts that the caller has marked."""
-    from aaa.messages import without_parts
-
     case = found.case
     found.before = found.given_format.read(case["messages"])
     marked = f'"mark":"{case["marker"]}"'

@@ -130,9 +130,9 @@ async def _raced(found: Found) -> None:
     found.facts["log"] = race.log
     found.value = race.log[-1] if race.log else None
     if "messages" in found.case:
-        prompt = await race.fitter.fit(race.messages, provider=found.rules)
+        prompt = await race.fitter.fit(race.messages, **found.target)
         found.after = list(prompt.messages)
-        found.again = list((await race.fitter.fit(race.messages, provider=found.rules)).messages)
+        found.again = list((await race.fitter.fit(race.messages, **found.target)).messages)
 
 
 def crash_matrix(found: Found) -> None:

@@ -6,6 +6,7 @@ Roles are written s(ystem), d(eveloper), u(ser), a(ssistant), c (an assistant th
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
+import msgspec
 import pytest
 
 from aaa.messages import Message, OpaquePart, TextPart, ToolSpec
@@ -30,9 +31,15 @@ class Line(NamedTuple):
     others: Mapping[str, str] = {}
 
 
+BRIDGED = {"mistral": "uctau", "strict-template": "uctau"}
+SERVER_USE = OpaquePart("server_tool_use", '{"type":"server_tool_use","id":"s1","name":"web"}', "anthropic")
+SERVER_RESULT = OpaquePart("web_tool_result", '{"type":"web_tool_result","tool_use_id":"s1"}', "anthropic")
+WORDS_LAST = msgspec.structs.replace(CALL, content="a", extra='{"aaa:anthropic":{"order":"cp"}}')
+JOINED = Message("user", "u", extra='{"aaa:gemini":{"place":"joined"}}')
+
 LINES = (
     Line("pairing missing_result", [USER, CALL], "uct"),
-    Line("pairing missing_result", [USER, CALL, USER], "uctu", {"bedrock": "uctau", "mistral": "uctau"}),
+    Line("pairing missing_result", [USER, CALL, USER], "uctu", BRIDGED | {"bedrock": "uctau"}),
     Line("pairing displaced_result", [USER, CALL, ASSISTANT, USER, RESULT], "uctau"),
     Line("pairing repeated_result", [USER, CALL, RESULT, RESULT], "uct"),
     Line("pairing orphan_result", [USER, RESULT, ASSISTANT, USER], "uau"),
@@ -45,7 +52,7 @@ LINES = (
         "result_media media_in_result",
         [USER, CALL, result("a12345678", (IMAGE,))],
         "uctu",
-        {"mistral": "uctau"},
+        BRIDGED,
     ),
     Line("no_content null_content", [USER, Message("user"), USER], "uuu", {"perplexity": "u", "strict-template": "u"}),
     Line(
@@ -69,6 +76,14 @@ LINES = (
     Line("last_thought nothing_follows", [USER, Message("assistant", (REASONING,)), USER], "uu"),
     Line("last_thought nothing_follows", [USER, Message("assistant", (THINKING,)), USER], "uu", {"bedrock": "u"}),
     Line("documents document_without_text", [Message("user", (DOCUMENT,))], "u"),
+    Line(
+        "server_tools parted_result",
+        [USER, Message("assistant", (SERVER_USE,)), SYSTEM, Message("assistant", (SERVER_RESULT,)), USER],
+        "uauu",
+        {"bedrock": "uau"},
+    ),
+    Line("calls_last words_behind_call", [USER, WORDS_LAST, RESULT], "uct"),
+    Line("responses_apart words_among_responses", [USER, CALL, RESULT, JOINED], "uctu"),
     Line("call_signatures missing_signature", [USER, CALL, RESULT], "uct"),
     Line("reasoning_content missing_reasoning", [USER, CALL, RESULT], "uct"),
 )

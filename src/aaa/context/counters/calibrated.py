@@ -10,6 +10,9 @@ from aaa.messages import Message, ToolSpec
 __all__ = ["CalibratedCounter", "scaled"]
 
 
+_ODD = 3  # times the known ratio, where it is also out of bounds
+
+
 class CalibratedCounter:
     """Wraps a counter and scales it by actual / estimated, a smoothed average per model, kept within `bounds`.
 
@@ -44,12 +47,15 @@ class CalibratedCounter:
     def observe(self, model: str | None, estimated: int, actual: int) -> None:
         """Feed back one measurement: `estimated` is the base's own count of exactly what was sent.
 
-        A count that is missing, zero or negative teaches nothing.
+        A count that is missing, zero or negative teaches nothing, nor does one that is far above what was known: a
+        report of several calls together, say.
         """
         if estimated <= 0 or actual <= 0:
             return
         seen = actual / estimated
         known = self.ratios.get(model)
+        if known is not None and seen > _ODD * known and seen > self.bounds[1]:
+            return
         ratio = seen if known is None else known + self.smoothing * (seen - known)
         low, high = self.bounds
         self.ratios[model] = min(max(ratio, low), high)

@@ -50,6 +50,20 @@ class TiktokenCounter:
             texts += (call.name, arguments_text(call))
         return self.per_message + sum(self._tokens(text) for text in texts if text)
 
+    def first(self, text: str, max_tokens: int) -> str:
+        """The longest beginning of `text` that has at most `max_tokens`; no character is cut in pieces.
+
+        Cost: O(log text) counts.
+        """
+        low, high = 0, len(text)
+        while low < high:
+            middle = (low + high + 1) // 2
+            if self._tokens(text[:middle]) <= max_tokens:
+                low = middle
+            else:
+                high = middle - 1
+        return text[:low]
+
     def count_tools(self, tools: Sequence[ToolSpec]) -> int:
         """Tokens of the tool specifications; 0 for none."""
         return self._tokens(tools_text(tools)) if tools else 0

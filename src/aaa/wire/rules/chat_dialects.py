@@ -24,11 +24,13 @@ from aaa.wire.rules.reasoning_content import ReasoningContent
 from aaa.wire.rules.result_media import ResultMedia
 from aaa.wire.rules.rule import Rule
 from aaa.wire.rules.split_calls import SplitCalls
+from aaa.wire.rules.stand_ins import EMPTY_RESULT
 from aaa.wire.rules.system_place import SystemPlace
 from aaa.wire.rules.system_role import SystemRole
 from aaa.wire.rules.tool_names import ToolNames
 
 __all__ = [
+    "chat",
     "cohere",
     "compatible",
     "deepseek",
@@ -61,6 +63,12 @@ def compatible(asked: Asked) -> Listed:
 def vllm(asked: Asked) -> Listed:
     """Servers that read arguments before they hand them to a template."""
     return (Arguments(may_be_empty=False), *compatible(asked))
+
+
+def chat(asked: Asked) -> Listed:
+    """Any server that speaks the format, of which nothing more is known: what one of them refuses is avoided."""
+    silent = Empty("", frozenset(("assistant", "tool")), result=EMPTY_RESULT)
+    return (Arguments(may_be_empty=False), SystemRole(), *_chat(asked, IDS_UP_TO_40, silent))
 
 
 def deepseek(asked: Asked) -> Listed:
@@ -115,8 +123,11 @@ def perplexity(asked: Asked) -> Listed:
 
 
 def strict_template(asked: Asked) -> Listed:
-    """A chat template that raises where roles do not alternate, behind any server."""
-    return (Arguments(may_be_empty=False), *_alternating(asked))
+    """A chat template that raises where roles do not alternate, behind any server.
+
+    Many leave calls and results out when they check it, so that the user may not speak right behind them.
+    """
+    return (Arguments(may_be_empty=False), *_alternating(asked, Bridging()))
 
 
 def llama_server(asked: Asked) -> Listed:
@@ -124,15 +135,24 @@ def llama_server(asked: Asked) -> Listed:
     return (SystemRole(), Arguments(may_be_empty=False), Pairing(), Opening(by_user=False), OnePrefill())
 
 
-def _chat(asked: Asked, ids: CallIds) -> Listed:
+def _chat(asked: Asked, ids: CallIds, *more: Rule) -> Listed:
     """What all have in common. Models of Mistral's bring one of its rules along, wherever they run."""
     is_strict = is_mistral(asked.model)
     names = ToolNames(NAMES_UP_TO_64, asked.tools)
     bridging = (Bridging(),) if is_strict else ()
-    return (names, Pairing(), ids, ResultMedia(all_formats=is_strict), NoContent(), Opening(by_user=False), *bridging)
+    return (
+        names,
+        Pairing(),
+        ids,
+        ResultMedia(all_formats=is_strict),
+        *more,
+        NoContent(),
+        Opening(by_user=False),
+        *bridging,
+    )
 
 
-def _alternating(asked: Asked) -> Listed:
+def _alternating(asked: Asked, *more: Rule) -> Listed:
     """Instructions first, then user and assistant in turn."""
-    names, places = ToolNames(NAMES_UP_TO_64, asked.tools), (SystemPlace(), Opening(by_user=True), Alternation())
+    names, places = ToolNames(NAMES_UP_TO_64, asked.tools), (SystemPlace(), Opening(by_user=True), *more, Alternation())
     return (SystemRole(), names, Pairing(), IDS_AT_ALL, ResultMedia(all_formats=True), NoContent(), *places)

@@ -24,6 +24,7 @@ from aaa.wire.rules.documents import Documents
 from aaa.wire.rules.empty import Empty
 from aaa.wire.rules.ending import Ending
 from aaa.wire.rules.last_thought import LastThought
+from aaa.wire.rules.layout import CallsLast, ResponsesApart
 from aaa.wire.rules.limits import media_count, request_bytes, result_length, tool_count
 from aaa.wire.rules.models import is_claude, signs_calls, takes_prefill, takes_system_messages, thinks_bound
 from aaa.wire.rules.opening import Opening
@@ -31,6 +32,7 @@ from aaa.wire.rules.pairing import Pairing
 from aaa.wire.rules.prefill import TrimmedPrefill
 from aaa.wire.rules.result_names import ResultNames
 from aaa.wire.rules.rule import Rule
+from aaa.wire.rules.server_tools import ServerTools
 from aaa.wire.rules.stand_ins import EMPTY_RESULT
 from aaa.wire.rules.system_place import SystemPlace
 from aaa.wire.rules.thinking import THINKING, Thinking
@@ -78,6 +80,7 @@ def gemini(asked: Asked) -> Listed:
     return (
         Arguments(may_be_empty=True),
         ToolNames(NAMES_OF_GEMINI, asked.tools),
+        *((ResponsesApart(),) if signs_calls(asked.model) else ()),
         Pairing(in_turn=True),
         IDS_AT_ALL,
         ResultNames(),
@@ -111,7 +114,7 @@ def ollama(_: Asked) -> Listed:
 def _messages(asked: Asked, system: SystemPlace, largest: int) -> Listed:
     return (
         *_claude(asked, Pairing(in_turn=True), IDS_OF_ANTHROPIC, NAMES_UP_TO_128),
-        Empty("anthropic"),
+        Empty("anthropic", result=EMPTY_RESULT),
         system,
         Opening(by_user=True),
         _ending(asked),
@@ -124,7 +127,7 @@ def _claude(asked: Asked, pairing: Pairing, ids: CallIds, names: re.Pattern[str]
     """What is common to all who serve Claude, thinking included."""
     is_bound = thinks_bound(asked.model)
     thinking = Thinking(is_bound, must_lead=asked.thinking == "enabled" and not is_bound)
-    head = (Arguments(may_be_empty=True), ToolNames(names, asked.tools), pairing, ids)
+    head = (Arguments(may_be_empty=True), ToolNames(names, asked.tools), ServerTools(), CallsLast(), pairing, ids)
     return (*head, thinking, LastThought("anthropic", THINKING))
 
 

@@ -27,6 +27,7 @@ _RULES: Mapping[str, Callable[[Asked], tuple[Rule, ...]]] = {
     "anthropic": native_dialects.anthropic,
     "anthropic-vertex": native_dialects.claude_on_vertex,
     "bedrock": native_dialects.bedrock,
+    "chat": chat_dialects.chat,
     "cohere": chat_dialects.cohere,
     "deepseek": chat_dialects.deepseek,
     "llama-server": chat_dialects.llama_server,

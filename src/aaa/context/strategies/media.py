@@ -1,0 +1,90 @@
+"""Replace the oldest images and files by short notes, where a request has too many bytes."""
+
+from msgspec.structs import replace
+
+from aaa.context.work import Work
+from aaa.messages import Message, OpaquePart, Part, TextPart
+from aaa.wire.media import Media, media_of
+
+__all__ = ["DropMedia", "drop_oldest_media"]
+
+_ROUND_THE_BYTES = 1.02  # quoting, field names and what else a body has beside texts and files
+_PER_MESSAGE = 100  # bytes
+
+
+class DropMedia:
+    """Images and files go, oldest first, until the request has at most `max_bytes`; a note says what was there.
+
+    Providers count bytes apart from tokens: forty screenshots are few tokens and too many bytes. Never the head and
+    pinned messages. Texts stay.
+    """
+
+    name = "drop_media"
+
+    def __init__(self, max_bytes: int) -> None:
+        if max_bytes < 1:
+            raise ValueError(f"max_bytes must be at least 1, got {max_bytes}")
+        self.max_bytes = max_bytes
+
+    async def apply(self, work: Work) -> None:
+        """Drop as few of the oldest as reach the limit."""
+        self.reduce(work)
+
+    def reduce(self, work: Work) -> None:
+        """As `apply`; awaits nothing."""
+        dropped = drop_oldest_media(work, self.max_bytes)
+        if dropped:
+            work.applied.append(f"{self.name}({dropped})")
+
+
+def drop_oldest_media(work: Work, max_bytes: int) -> int:
+    """Replace the oldest media by notes until about `max_bytes` are left; says how many went."""
+    sizes = [_bytes_of(message) for message in work.messages]
+    over, dropped = sum(sizes) - max_bytes, 0
+    for index, message in enumerate(work.messages):
+        if over <= 0:
+            break
+        noted = message if _is_to_stay(work, index) else _with_notes(message)
+        if noted is not message:
+            work.messages[index] = noted
+            over -= sizes[index] - _bytes_of(noted)
+            dropped += 1
+    return dropped
+
+
+def _is_to_stay(work: Work, index: int) -> bool:
+    """Whether it is pinned or an instruction. A task may lose its pictures, if everything after it has."""
+    return work.messages[index].pinned or work.messages[index].is_system
+
+
+def _with_notes(message: Message) -> Message:
+    if not isinstance(message.content, tuple):
+        return message
+    parts = tuple(map(_noted, message.content))
+    return message if parts == message.content else replace(message, content=parts)
+
+
+def _noted(part: Part) -> Part:
+    media = media_of(part) if isinstance(part, OpaquePart) else None
+    return part if media is None or media.data is None else TextPart(_note(media))
+
+
+def _note(media: Media) -> str:
+    of = f" {media.name}" if media.name else ""
+    return f"[{media.kind}{of} left out: {len(media.data or ''):,} characters of {media.mime_type or 'data'}]"
+
+
+def _bytes_of(message: Message) -> int:
+    """About as much as the message takes in a request."""
+    content = message.content
+    texts = [content] if isinstance(content, str) else [_text_of(part) for part in content or ()]
+    texts += [text for call in message.tool_calls for text in (call.name, call.arguments_json)]
+    return _PER_MESSAGE + int(_ROUND_THE_BYTES * sum(map(_size, texts)))
+
+
+def _text_of(part: Part) -> str:
+    return part.json if isinstance(part, OpaquePart) else part.text
+
+
+def _size(text: str) -> int:
+    return len(text) if text.isascii() else len(text.encode("utf-8", "surrogatepass"))
