@@ -10,14 +10,16 @@ from aaa.context import ContextPolicy
 from aaa.errors import ContextOverflowError, EffectError
 from aaa.llm import FakeLLMClient, LLMHandler, client
 from aaa.llm.fake import text
-from aaa.messages import LLMResponse, Message, ToolCall, Usage
+from aaa.messages import LLMRequest, LLMResponse, Message, ToolCall, Usage
 from aaa.runtime import Engine
 from aaa.runtime.prompts import prompt_at
 from aaa.tools import ToolHandler, ToolRegistry, tool
+from aaa.wire import anthropic
 from tests.llm.making import Recorder
 from tests.llm.served import PROVIDERS
 from tests.llm.test_handler import long_talk
 from tests.runtime.making import Given, bounded
+from tests.servers.anthropic import AnthropicServer
 from tests.servers.replies import Call, calls
 
 
@@ -258,5 +260,74 @@ def test_a_failed_call_of_a_provider_is_an_effect_error(served):
         async with client(served.name, **connection) as model, Engine() as engine:
             LLMHandler(model, sleep=sleep).attach(engine)
             assert (await engine.run(Given(once), None)).value == "UnreachableError"
+
+    bounded(scenario())
+
+
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")  # the SDK's, of an older model
+@pytest.mark.parametrize(
+    ("model", "thinking", "is_bound"),
+    [
+        ("claude-opus-4-5", {"type": "enabled", "budget_tokens": 8_000}, False),
+        ("claude-opus-5-5", {"type": "adaptive"}, True),
+    ],
+)
+def test_model_and_parameters_of_the_client_decide_what_becomes_of_thinking(model, thinking, is_bound):
+    """The request of a run names neither: older models want their thinking back, newer ones do not after an edit."""
+    turn.count = 0
+
+    async def scenario():
+        with AnthropicServer(turn, binds_thinking=is_bound) as server:
+            registry = ToolRegistry([read])
+            connection = {"base_url": server.url, "api_key": server.key, "params": {"thinking": thinking}}
+            async with client(f"anthropic:{model}", **connection) as sdk, Engine() as engine:
+                policy = ContextPolicy(3_000, reserve_output=500, sticky=True)
+                LLMHandler(sdk, context=policy).attach(engine)
+                ToolHandler(registry).attach(engine)
+                outcome = await engine.run(ToolLoop(registry, max_turns=30), {"task": "Read it all."}, run_id="r")
+                log = await engine.store.read("r")
+            assert outcome.value == {"text": "All read."}, outcome
+            assert [refused.message for refused in server.refused] == []
+            assert any(event.data.get("context") for event in log)
+            for number, body in enumerate(server.requests, 1):
+                sent = anthropic.request_to_body(LLMRequest(tuple(prompt_at(log, number)), (), model))
+                assert sent["messages"] == body["messages"]
+
+    bounded(scenario())
+
+
+def test_no_parameter_of_a_client_but_what_decides_rules_is_in_a_log():
+    async def scenario():
+        fake = FakeLLMClient([text("ok")])
+        fake.dialect = "anthropic"
+        fake.params = {"extra_headers": {"authorization": "Bearer secret"}, "thinking": {"type": "adaptive"}}
+
+        async def once(run, input):
+            await run.llm([Message("assistant", "hello"), Message("user", "go")])
+
+        async with Engine() as engine:
+            LLMHandler(fake, context=ContextPolicy(9_000)).attach(engine)
+            await engine.run(Given(once), None, run_id="r")
+            return await engine.store.read("r")
+
+    log = bounded(scenario())
+    asked = next(event.data["asked"] for event in log if event.data.get("asked"))
+    assert asked["params"] == {"thinking": {"type": "adaptive"}}
+    assert "secret" not in str(log)
+
+
+def test_reasoning_that_is_not_stored_comes_encrypted_and_goes_back():
+    served = PROVIDERS["openai-responses"]
+    turn.count = 0
+
+    async def scenario():
+        with served.server(turn) as server:
+            registry = ToolRegistry([read])
+            params = {"store": False}
+            async with client(served.name, params=params, **served.connection(server)) as sdk, Engine() as engine:
+                LLMHandler(sdk).attach(engine)
+                ToolHandler(registry).attach(engine)
+                outcome = await engine.run(ToolLoop(registry, max_turns=30), {"task": "Read it all."})
+            assert outcome.value == {"text": "All read."}, outcome
 
     bounded(scenario())

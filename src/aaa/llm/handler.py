@@ -19,6 +19,7 @@ from aaa.llm.view import ConversationView
 from aaa.messages import Effects, Host, LLMClient, LLMRequest, LLMResponse, Message, StreamingClient
 from aaa.wire.overflow import ContextOverflow
 from aaa.wire.rules import rules_for
+from aaa.wire.rules.asked import decisive
 
 __all__ = ["LLMHandler"]
 
@@ -62,6 +63,7 @@ class LLMHandler:
 
     async def handle(self, effects: Effects, request: LLMRequest) -> dict[str, Any]:
         """Fit, call, and return the data of `aaa.llm.completed`."""
+        request = self._with_defaults(request)
         if self.context is None:
             request, repairs = self._valid(request)
             return _completed(await self._call(effects, request)) | repairs
@@ -98,6 +100,13 @@ class LLMHandler:
         """The rules of what is sent, where the client has a provider."""
         return getattr(self.client, "dialect", None)
 
+    def _with_defaults(self, request: LLMRequest) -> LLMRequest:
+        """The request with what a client of a provider adds to it: model and parameters decide rules too."""
+        if self._dialect is None:
+            return request
+        model, params = request.model or getattr(self.client, "model", None), getattr(self.client, "params", {})
+        return msgspec.structs.replace(request, model=model, params={**params, **request.params})
+
     def _valid(self, request: LLMRequest) -> tuple[LLMRequest, dict[str, Any]]:
         """The request as its provider takes it, and what a log keeps of the difference."""
         if self._dialect is None:
@@ -105,7 +114,8 @@ class LLMHandler:
         messages, repairs = rules_for(self._dialect, request.model, params=request.params).repair(request.messages)
         if not repairs:
             return request, {}
-        data = {"provider": self._dialect, "repairs": msgspec.to_builtins(repairs)}
+        asked = {"model": request.model, "params": decisive(request.params)}
+        data = {"provider": self._dialect, "asked": asked, "repairs": msgspec.to_builtins(repairs)}
         return msgspec.structs.replace(request, messages=tuple(messages)), data
 
     def replay(self, effects: Effects, events: list[tuple[str, dict[str, Any]]]) -> None:

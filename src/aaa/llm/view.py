@@ -16,6 +16,7 @@ from aaa.context.ledger import after, difference
 from aaa.errors import ContextOverflowError
 from aaa.messages import Effects, LLMResponse, Message, Usage
 from aaa.wire.overflow import ContextOverflow
+from aaa.wire.rules.asked import decisive
 from aaa.wire.truncation import NOTHING_SEEN, Seen, seen, silent_truncation
 
 __all__ = ["ConversationView"]
@@ -51,7 +52,9 @@ class ConversationView:
         if prompt.plan.breaker != Breaker():
             data["breaker"] = prompt.plan.breaker
         if prompt.plan.repairs:
-            data["provider"] = prompt.plan.target.provider if prompt.plan.target else None
+            target = prompt.plan.target
+            assert target is not None
+            data |= {"provider": target.provider, "asked": {"model": target.model, "params": decisive(target.params)}}
         return data | ({"context": prompt.report} if prompt.report else {})
 
     def learn(self, effects: Effects, overflow: ContextOverflowError, model: str | None) -> None:

@@ -36,7 +36,8 @@ def _target_of(events: Sequence[Event], key: str) -> Target | None:
     """Whom the prompt of a call was changed for; None if it was valid as it was."""
     own = [event for event in events if event.data.get("key") == key]
     provider = next((event.data["provider"] for event in own if event.data.get("provider")), None)
-    asked = next(event.data for event in own if event.type == "aaa.llm.requested")
+    requested = next(event.data for event in own if event.type == "aaa.llm.requested")
+    asked = next((event.data["asked"] for event in own if event.data.get("asked")), requested)
     return Target(provider, asked["model"], asked.get("params") or {}) if provider else None
 
 

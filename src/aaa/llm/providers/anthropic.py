@@ -11,8 +11,10 @@ _DEFAULT_MAX_TOKENS = 4096  # as much as a policy keeps free by default
 
 
 def _with_max_tokens(body: dict[str, Any], stream: bool) -> None:
-    """Every request must say how long its reply may be."""
-    body.setdefault("max_tokens", _DEFAULT_MAX_TOKENS)
+    """Every request must say how long its reply may be, thinking by budget included."""
+    thinking: Any = body.get("thinking")
+    budget: Any = thinking.get("budget_tokens") if isinstance(thinking, dict) else None  # pyright: ignore[reportUnknownMemberType]
+    body.setdefault("max_tokens", _DEFAULT_MAX_TOKENS + (budget if isinstance(budget, int) else 0))
 
 
 ANTHROPIC = StainlessProvider(

@@ -5,7 +5,14 @@ from typing import Any, NamedTuple
 
 from aaa.messages import ToolSpec
 
-__all__ = ["Asked"]
+__all__ = ["Asked", "decisive"]
+
+_DECISIVE = ("thinking", "previous_response_id", "conversation")
+
+
+def decisive(params: Mapping[str, Any]) -> dict[str, Any]:
+    """The parameters that a rule depends on; a log may keep these, the others may hold secrets of a client."""
+    return {key: params[key] for key in _DECISIVE if key in params}
 
 
 class Asked(NamedTuple):
