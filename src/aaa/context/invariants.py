@@ -24,7 +24,7 @@ def is_faithful(work: Work, before: Sequence[Item]) -> bool:
     """Whether the edits of this prompt give this prompt, and the summary is the one that stood in `before`."""
     written = [item.message for item in before if item.source is None and item.message.kind == "summary"]
     there = {id(message) for message in work.messages}
-    if any(id(message) not in there for message in written):
+    if any(id(message) not in there for message in written) or _has_moved_results(work):
         return False
     rendered = [item.message for item in render(work.transcript, work.edits(), work.length)]
     return rendered == [_with_own_extra(work, item) for item in work.items]
@@ -35,6 +35,13 @@ def _with_own_extra(work: Work, item: Item) -> Message:
     if item.source is None or item.message is work.transcript[item.source]:
         return item.message
     return with_extra_of(item.message, work.transcript[item.source])
+
+
+def _has_moved_results(work: Work) -> bool:
+    """Whether a result stands as a new message beside a call of the transcript: later it would be there twice."""
+    items = work.items
+    calls = pair(work.messages).call_of
+    return any(items[result].source is None and items[call].source is not None for result, call in calls.items())
 
 
 def _keeps_pinned(work: Work) -> bool:

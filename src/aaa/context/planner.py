@@ -195,18 +195,23 @@ class Planning:
         limit = settings.budget_tokens
         if size > settings.trigger_tokens:
             yield from self._reduce(work, settings.target_tokens)
-            self.rungs = reach_floor(work, limit, settings.trigger_tokens)
+            self.rungs = self._reach_floor(work, limit)
         last_sent = work.tokens
         if self.pressure < 1:
             limit = floor(min(limit, last_sent) * self.pressure)
             yield from self._reduce(work, min(limit, floor(settings.target_tokens * self.pressure)))
-            self.rungs += reach_floor(work, limit, settings.trigger_tokens)
+            self.rungs += self._reach_floor(work, limit)
         is_futile = self.pressure < 1 and work.tokens >= last_sent > 0  # it would be the request that was refused
         if work.tokens > settings.budget_tokens or is_futile:
             error = self._floor_error(work.tokens, work.items, limit)
             error.rejected = tuple(work.rejected)
             error.tokens_spent, error.cost = self.spent.tokens_spent, self.spent.cost
             raise error
+
+    def _reach_floor(self, work: Work, limit: int) -> list[str]:
+        if any(type(strategy) not in _OURS for strategy in self.settings.strategies):  # the marker tells of their drops
+            work.restore(render(self.transcript, work.edits(), work.length))
+        return reach_floor(work, limit, self.settings.trigger_tokens)
 
     def _repair(self, work: Work) -> Generator[Awaitable[Any], Any, None]:
         """See what makes the prompt valid, and make room for it; a repair may add a message of some words."""
@@ -220,7 +225,7 @@ class Planning:
                 self.measure.ratio = size / max(work.raw + self.repairs_raw, 1)
             limit = budget - max(self.measure.size(self.repairs_raw), 0)
             yield from self._reduce(work, min(limit, self.settings.target_tokens))
-            self.rungs += reach_floor(work, limit, self.settings.trigger_tokens)
+            self.rungs += self._reach_floor(work, limit)
         self._find_repairs(work)
         self.repaired_tokens = self.measure.size(work.raw + self.repairs_raw)
         if self.repaired_tokens > budget:
