@@ -121,7 +121,16 @@ class ContextFloorError(ContextError):
         if self.largest:
             items = ", ".join(f"message {index} ({role}) {tokens:,}" for index, role, tokens in self.largest)
             text += f" Largest: {items}."
-        return text + " Raise max_input_tokens, lower reserve_output, or shorten the largest of these."
+        missing = self.needed_tokens - self.budget_tokens
+        return f"{text} Raise max_input_tokens, or lower reserve_output, by {missing:,}, or {self._advice()}."
+
+    def _advice(self) -> str:
+        """What would help beside a larger window."""
+        if self.tools_tokens >= max(self.head_tokens, self.tail_tokens):
+            return "send fewer tools, or shorter descriptions of them"
+        if self.head_tokens >= self.tail_tokens:
+            return "shorten the instructions and the task"
+        return "unpin or shorten the largest of these"
 
 
 class ContextOverflowError(ContextError):

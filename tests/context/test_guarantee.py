@@ -1,0 +1,119 @@
+"""The guarantee: any conversation, any policy, any provider. It fits and is valid, or the error's numbers add up."""
+
+import json
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from aaa.context import ContextPolicy, HeuristicCounter, PromptFitter
+from aaa.errors import ContextFloorError
+from aaa.messages import Message, ToolCall, ToolSpec
+from aaa.wire.rules import PROVIDERS, rules_for
+from tests.strategies import IMAGE, conversations, policy_specs, tool_specs
+
+pytestmark = pytest.mark.filterwarnings("ignore:Generating overly large repr")
+
+LONG = {"rows": [{"id": number, "text": "lorem ipsum " * 4} for number in range(300)]}
+
+
+@st.composite
+def grown(draw):
+    """A conversation that ends in a turn that is too large, by its results, its arguments or both."""
+    messages = draw(conversations(max_turns=5, max_chars=3000))
+    calls = draw(st.integers(1, 4))
+    arguments = [
+        json.dumps(draw(st.sampled_from(({}, LONG, {"content": "x" * 9000, "mode": 1})))) for _ in range(calls)
+    ]
+    messages.append(Message("assistant", None, tuple(ToolCall(f"n{n}", "w", a) for n, a in enumerate(arguments))))
+    for number in range(calls):
+        text = draw(st.sampled_from((json.dumps(LONG), "line\n" * 4000, "ok", json.dumps([LONG]))))
+        messages.append(Message("tool", text, (), f"n{number}"))
+    return messages
+
+
+def check_sum(error, budget):
+    assert error.head_tokens + error.tools_tokens + error.tail_tokens == error.needed_tokens > error.budget_tokens
+    assert error.budget_tokens == error.window_tokens - error.reserve_tokens == budget
+    assert min(error.head_tokens, error.tools_tokens, error.tail_tokens) >= 0
+    assert str(error.needed_tokens)[-3:] in str(error)
+
+
+@given(grown(), tool_specs(), policy_specs(), st.sampled_from((None, *PROVIDERS)))
+def test_a_prompt_fits_and_is_valid_or_the_numbers_of_the_error_add_up(messages, tools, spec, provider):
+    policy = spec.build()
+    fitter = PromptFitter(policy)
+    budget = spec.window - spec.reserve
+    try:
+        prompt = fitter.fit_sync(messages, tools=tools, provider=provider)
+    except ContextFloorError as error:
+        check_sum(error, budget)
+        return
+    measure = policy.measure(tools)
+    raw = sum(map(measure.message, prompt.messages)) if measure.is_additive else 0
+    assert measure.size(measure.total(raw, prompt.messages)) == prompt.plan.tokens_after <= budget
+    assert provider is None or rules_for(provider).violations(prompt.messages) == []
+    assert prompt.plan.apply(messages) == list(prompt.messages)
+
+
+@given(grown(), policy_specs(strategies=("summarize", "drop")), st.sampled_from(PROVIDERS))
+def test_arguments_stay_objects_and_json_that_the_floor_cuts_stays_json(messages, spec, provider):
+    fitter = PromptFitter(spec.build())
+    try:
+        prompt = fitter.fit_sync(messages, provider=provider)
+    except ContextFloorError:
+        return
+    given_calls = {(c.id, c.name): c for m in messages for c in m.tool_calls if c.id[:1] == "n"}
+    for edit in prompt.plan.edits:
+        if edit.action != "replace" or edit.strategy != "floor":
+            continue
+        for call in edit.replacement.tool_calls:
+            if (call.id, call.name) in given_calls:
+                assert list(call.arguments) == list(given_calls[call.id, call.name].arguments)
+        original = messages[edit.index]
+        if original.role == "tool" and original.text[:1] in "{[" and "removed to save" not in edit.replacement.text:
+            assert type(json.loads(edit.replacement.text)) is type(json.loads(original.text))
+
+
+@given(grown(), policy_specs(sticky=True), st.sampled_from(PROVIDERS))
+def test_a_sticky_prompt_of_any_provider_can_be_saved_and_gone_on_with(messages, spec, provider):
+    fitter = PromptFitter(spec.build())
+    for length in (len(messages) // 2, len(messages)):
+        try:
+            prompt = fitter.fit_sync(messages[:length], provider=provider)
+        except ContextFloorError as error:
+            check_sum(error, spec.window - spec.reserve)
+            continue
+        assert rules_for(provider).violations(prompt.messages) == []
+
+
+@pytest.mark.parametrize(
+    ("window", "reserve"),
+    [(300, 0), (1300, 1000), (250, 100)],
+)
+def test_what_can_never_fit_is_refused_on_the_first_call_with_all_sizes(window, reserve):
+    tools = [ToolSpec("read", "d" * 350)]
+    policy = ContextPolicy(window, reserve_output=reserve, counter=HeuristicCounter())
+    with pytest.raises(ContextFloorError) as caught:
+        PromptFitter(policy).fit_sync([Message("system", "s" * 700), Message("user", "hi")], tools=tools)
+    error = caught.value
+    check_sum(error, window - reserve)
+    assert (error.reserve_tokens, error.tail_tokens) == (reserve, 0)
+    assert error.tools_tokens > 100
+    assert error.head_tokens > 200
+    assert error.largest[0][:2] == (0, "system")
+
+
+def test_a_picture_in_the_head_counts_before_the_first_call():
+    policy = ContextPolicy(90, reserve_output=0, counter=HeuristicCounter())
+    with pytest.raises(ContextFloorError) as caught:
+        PromptFitter(policy).fit_sync([Message("user", (IMAGE,)), Message("user", "t")])
+    assert (caught.value.head_tokens, caught.value.tail_tokens) == (89, 5)
+
+
+def test_there_is_one_warning_where_head_and_tools_stand_above_the_trigger(caplog):
+    policy = ContextPolicy(300, reserve_output=0, counter=HeuristicCounter())
+    fitter = PromptFitter(policy)
+    for text in "abc":
+        fitter.fit_sync([Message("user", "t" * 930), Message("assistant", text)])
+    assert [record.getMessage().split()[4] for record in caplog.records] == ["270"]
