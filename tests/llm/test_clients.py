@@ -21,8 +21,10 @@ from aaa.errors import (
 )
 from aaa.llm import ModelClient, client
 from aaa.llm.providers import Connection, provider_named
+from aaa.llm.providers.dialects import HOSTS
 from aaa.messages import Delta, LLMRequest, LLMResponse, Message, ToolSpec
 from aaa.wire import gemini
+from aaa.wire.rules import PROVIDERS as RULES
 from tests.llm.served import PROVIDERS, Served
 from tests.servers.replies import (
     Call,
@@ -205,6 +207,13 @@ def test_a_malformed_model_string_is_explained(name):
         client(name)
 
 
+@pytest.mark.parametrize("base_url", ["localhost:8000", "http://", "ftp://host", "http://host:99999", "nothing"])
+@pytest.mark.parametrize("provider", ["openai", "openai-responses", "anthropic", "gemini"])
+def test_an_address_that_is_none_is_explained(provider, base_url):
+    with pytest.raises(ClientSetupError, match="base_url"):
+        client(f"{provider}:some-model", base_url=base_url)
+
+
 @pytest.mark.parametrize("provider", ["openai", "openai-responses", "anthropic", "gemini"])
 def test_a_missing_key_is_named(provider, monkeypatch):
     for variable in ("OPENAI_API_KEY", "ANTHROPIC_API_KEY", "GEMINI_API_KEY", "GOOGLE_API_KEY"):
@@ -328,3 +337,27 @@ def test_json_that_is_no_object_is_no_reply(served, is_streamed, body):
     frame = body + "\n" if served.provider == "ollama" else f"data: {body}\n\n"
     with pytest.raises(BrokenReplyError):
         answered(served.provider, frame if is_streamed else body, is_streamed=is_streamed)
+
+
+@pytest.mark.parametrize(
+    ("name", "base_url", "dialect"),
+    [
+        ("openai:mistral-large-latest", "https://api.mistral.ai/v1", "mistral"),
+        ("openai:deepseek-reasoner", "https://api.deepseek.com", "deepseek"),
+        ("openai:anthropic/claude-opus-4.6", "https://openrouter.ai/api/v1", "openrouter"),
+        ("openai:gpt-5", "https://api.openai.com/v1", "openai-chat"),
+        ("openai:qwen3", "http://127.0.0.1:8000/v1", "openai-chat"),
+        ("openai-responses:gpt-5", "https://api.openai.com/v1", "openai-responses"),
+    ],
+)
+def test_the_rules_are_those_of_the_server_behind_the_address(name, base_url, dialect):
+    assert client(name, base_url=base_url, api_key="k").dialect == dialect
+    assert dialect in RULES
+
+
+def test_the_rules_of_a_server_of_ones_own_can_be_named():
+    assert client("openai:qwen3", base_url="http://127.0.0.1:8000/v1", dialect="vllm").dialect == "vllm"
+
+
+def test_every_known_server_has_rules():
+    assert set(HOSTS.values()) <= set(RULES)

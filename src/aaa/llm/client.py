@@ -13,6 +13,7 @@ from typing import Any, Self
 
 from aaa.llm.exchange import Exchange
 from aaa.llm.providers import Connection, Provider, provider_named, split_model
+from aaa.llm.providers.dialects import dialect_of
 from aaa.messages import Delta, LLMRequest, LLMResponse
 
 __all__ = ["ModelClient", "client"]
@@ -26,11 +27,14 @@ def client(
     timeout_seconds: float | None = None,
     sdk: Any = None,
     params: Mapping[str, Any] | None = None,
+    dialect: str | None = None,
 ) -> "ModelClient":
     """A client for `model`, "provider:model": openai, openai-responses, anthropic, gemini, ollama, hf or llamacpp.
 
     `sdk` is a client of the provider's own SDK (asynchronous) to use instead of a new one. `params` go with every
-    request, by the provider's names. A new SDK client retries nothing: `LLMHandler` does, by a policy that is data.
+    request, by the provider's names. `dialect` names the rules of a compatible server at an address of one's own
+    ("vllm", "llama-server", "mistral", …; `aaa.wire.rules.PROVIDERS`); those of the well-known are found. A new SDK
+    client retries nothing: `LLMHandler` does, by a policy that is data.
 
     Raises:
         ClientSetupError: no such provider, its package is not installed, there is no key, or `sdk` is a synchronous
@@ -45,27 +49,30 @@ def client(
         sdk = provider.connect(connection)
     else:
         sdk = provider.accept(sdk, is_async=True)
-    return ModelClient(provider, sdk, model=model_name, params=params)
+    return ModelClient(provider, sdk, model=model_name, params=params, dialect=dialect)
 
 
 class ModelClient:
-    """Sends requests to one provider by a client of its SDK (`sdk`)."""
+    """Sends requests to one provider by a client of its SDK (`sdk`). `dialect` is the name of the validity rules of
+    what is sent."""
 
     def __init__(
-        self, provider: Provider, sdk: Any, *, model: str | None = None, params: Mapping[str, Any] | None = None
+        self,
+        provider: Provider,
+        sdk: Any,
+        *,
+        model: str | None = None,
+        params: Mapping[str, Any] | None = None,
+        dialect: str | None = None,
     ) -> None:
         self.provider = provider
         self.sdk = sdk
         self.model = model
         self.params = dict(params or {})
+        self.dialect = dialect or dialect_of(provider, sdk)
 
     def __repr__(self) -> str:
         return f"ModelClient({self.provider.name}:{self.model})"
-
-    @property
-    def dialect(self) -> str:
-        """The validity rules of what is sent, by their name in `aaa.wire.rules`."""
-        return self.provider.dialect
 
     async def complete(self, request: LLMRequest) -> LLMResponse:
         """Send `request` and return the whole reply.

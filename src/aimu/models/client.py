@@ -10,6 +10,7 @@ from typing import Any, Self
 
 from aaa.llm.exchange import Exchange
 from aaa.llm.providers import Provider
+from aaa.llm.providers.dialects import dialect_of
 from aaa.messages import Delta, LLMRequest, LLMResponse, Message, ToolSpec, Usage
 from aaa.wire.openai_chat import tool_from_dict
 from aaa.wire.rules import Repair, rules_for
@@ -42,6 +43,7 @@ class BaseModelClient:
         system: str | None = None,
         generate_kwargs: Mapping[str, Any] | None = None,
         strict: bool = False,
+        dialect: str | None = None,
     ) -> None:
         self.provider = provider
         self.sdk = sdk
@@ -49,6 +51,7 @@ class BaseModelClient:
         self.system = system
         self.generate_kwargs = dict(generate_kwargs or {})
         self.strict = strict
+        self.dialect = dialect or dialect_of(provider, sdk)
         self.messages: list[dict[str, Any]] = []
         self.last_usage: Usage | None = None
         self.last_finish_reason: str | None = None
@@ -114,7 +117,7 @@ class BaseModelClient:
         return LLMRequest(tuple(messages), tuple(specs), self.model, params)
 
     def _valid(self, messages: list[Message], params: Mapping[str, Any]) -> list[Message]:
-        repaired, repairs = rules_for(self.provider.dialect, self.model, params=params).repair(messages)
+        repaired, repairs = rules_for(self.dialect, self.model, params=params).repair(messages)
         self.last_repairs = tuple(repairs)
         if repairs:
             names = ", ".join(sorted({repair.rule for repair in repairs}))

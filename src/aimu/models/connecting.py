@@ -19,13 +19,15 @@ def client(  # noqa: PLR0913 - what there is to say about a connection
     timeout_seconds: float | None = None,
     sdk: Any = None,
     strict: bool = False,
+    dialect: str | None = None,
 ) -> BaseModelClient:
     """A synchronous client for `model`, "provider:model": openai, openai-responses, anthropic, gemini, ollama, hf or
     llamacpp.
 
     `sdk` is a client of the provider's own SDK (a synchronous one) to use instead of a new one. With `strict=True` a
     conversation that the server cut silently is an error. `generate_kwargs={"context_length": N}` sets the window of
-    an Ollama model.
+    an Ollama model. `dialect` names the validity rules of a compatible server at an address of one's own ("vllm",
+    "llama-server", "mistral", …; `aaa.wire.rules.PROVIDERS`); those of the well-known are found.
 
     Raises:
         ClientSetupError: no such provider, its package is not installed, there is no key, or `sdk` is an asynchronous
@@ -41,5 +43,5 @@ def client(  # noqa: PLR0913 - what there is to say about a connection
     else:
         sdk = provider.accept(sdk, is_async=False)
     return BaseModelClient(
-        provider, sdk, model=model_name, system=system, generate_kwargs=generate_kwargs, strict=strict
+        provider, sdk, model=model_name, system=system, generate_kwargs=generate_kwargs, strict=strict, dialect=dialect
     )

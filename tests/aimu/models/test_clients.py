@@ -1,6 +1,7 @@
 """The synchronous clients, against servers that refuse what their providers would refuse."""
 
 import copy
+import re
 
 import pytest
 
@@ -212,3 +213,16 @@ def test_a_conversation_that_the_server_cuts_silently_is_noticed(strict, caplog)
         assert error is None
         assert "cut the conversation without a word" in caplog.text
         assert "word word" not in caplog.text
+
+
+def test_mistral_gets_ids_as_it_wants_them():
+    """Told by the address of a client of the SDK; one given by name does the same for a server of one's own."""
+    served = PROVIDERS["openai"]
+    with served.server([calls(Call("weather", {"city": "Oslo"})), "Fine."]) as server:
+        with connected(served, server, dialect="mistral") as client:
+            reply = client.chat("Oslo?", tools=[WEATHER])
+            client.messages.append({"role": "tool", "tool_call_id": reply["tool_calls"][0]["id"], "content": "fine"})
+            client.chat(tools=[WEATHER])
+        sent = server.requests[1]["messages"]
+        assert re.fullmatch("[a-zA-Z0-9]{9}", sent[-1]["tool_call_id"])
+        assert sent[-1]["tool_call_id"] == sent[-2]["tool_calls"][0]["id"]

@@ -12,7 +12,7 @@ from typing import Any, cast
 from aaa.errors import AaaError, BrokenReplyError
 from aaa.llm.providers.accepting import accepted
 from aaa.llm.providers.protocol import Connection, ReplyStream
-from aaa.llm.providers.transport import call_options, is_raised_in, key_for, package, transport_error
+from aaa.llm.providers.transport import address, call_options, is_raised_in, key_for, package, transport_error
 from aaa.messages import LLMRequest, LLMResponse
 from aaa.wire import gemini
 from aaa.wire.faults import error_from, fault_from
@@ -35,7 +35,7 @@ class GeminiProvider:
         key = key_for(self.name, connection.api_key, _KEYS, is_needed=connection.base_url is None)
         options: dict[str, Any] = {}
         if connection.base_url is not None:
-            options["base_url"] = connection.base_url
+            options["base_url"] = address(connection.base_url)
         if connection.timeout_seconds is not None:
             options["timeout"] = round(connection.timeout_seconds * 1000)
         client = genai.Client(api_key=key, http_options=options or None)

@@ -14,6 +14,7 @@ from aaa.errors import AaaError, BrokenReplyError
 from aaa.llm.providers.accepting import accepted
 from aaa.llm.providers.protocol import Connection, ReplyStream, WireFormat
 from aaa.llm.providers.transport import (
+    address,
     as_mapping,
     body_of,
     call_options,
@@ -59,7 +60,7 @@ class StainlessProvider:
         key = key_for(self.name, connection.api_key, (self._key_variable,), is_needed=connection.base_url is None)
         options: dict[str, Any] = {
             "api_key": key,
-            "base_url": connection.base_url,
+            "base_url": connection.base_url and address(connection.base_url),
             "timeout": connection.timeout_seconds or 600.0,
         }
         if connection.max_retries is not None:

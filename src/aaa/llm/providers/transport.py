@@ -6,11 +6,13 @@ import os
 from collections.abc import Mapping
 from types import ModuleType
 from typing import Any
+from urllib.parse import urlsplit
 
 from aaa.errors import AaaError, BrokenReplyError, ClientSetupError, UnreachableError, WireError
 
 __all__ = [
     "CALL_OPTIONS",
+    "address",
     "as_mapping",
     "body_of",
     "call_options",
@@ -53,6 +55,22 @@ def key_for(provider: str, given: str | None, variables: tuple[str, ...], *, is_
         names = " or ".join(variables)
         raise ClientSetupError(f"{provider} needs a key: pass api_key, or set {names}")
     return found or "none"
+
+
+def address(base_url: str) -> str:
+    """`base_url`, if something can be reached there.
+
+    Raises:
+        ClientSetupError: it is no address of a server: trying again would not help.
+    """
+    try:
+        parts = urlsplit(base_url)
+        is_one = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
+    except ValueError:  # a port that is none
+        is_one = False
+    if not is_one:
+        raise ClientSetupError("base_url must be like https://host:port/path")
+    return base_url
 
 
 def call_options(body: dict[str, Any]) -> dict[str, Any]:
