@@ -106,9 +106,10 @@ class Compaction:
         count, budget = self.measure.message, self.settings.budget_tokens
         chunk_tokens = self.strategy.chunk_for(count, budget, previous)
         upto, chunks, span = begin, tuple[str, ...](), tuple[Message, ...]()
+        task = self._task() if record is None else ()
         for _, end in groups(self.transcript[:stop], begin):
             longer = self._span(begin, end)
-            fewer = chunks_of(longer, count, chunk_tokens)
+            fewer = chunks_of((*task, *longer), count, chunk_tokens)
             if upto > begin and len(fewer) > 1:
                 break
             upto, chunks, span = end, fewer, longer
@@ -123,6 +124,11 @@ class Compaction:
             max_tokens=self.strategy.max_summary_tokens,
             summarize=self.strategy.summarizer(count, budget),
         )
+
+    def _task(self) -> tuple[Message, ...]:
+        """The task if it stays in front: whoever writes the first part must know what the work is about."""
+        last = self.transcript[self._begin() - 1] if self._begin() else None
+        return (last,) if last is not None and last.role == "user" else ()
 
     def _span(self, begin: int, end: int) -> tuple[Message, ...]:
         kept = set(pinned_in(self.transcript, begin, end))

@@ -213,7 +213,7 @@ class PromptFitter:
             return
         self.observe(sent.model, sent.raw, reported)
         if sent.length:
-            self._anchor = msgspec.structs.replace(sent, reported=self.believed(sent.raw, reported))
+            self._anchor = msgspec.structs.replace(sent, reported=self.believed(sent.raw, reported, sent.model))
 
     @property
     def sent(self) -> Anchor | None:
@@ -227,15 +227,24 @@ class PromptFitter:
         self.book.keep((), edits if self.policy.sticky else None, breaker=breaker)
         self._sent, self._anchor = sent, anchor
 
-    def believed(self, raw_tokens: int, reported: int) -> int:
-        """What is taken for the size of a prompt: the report, within the bounds of the calibration."""
+    def believed(self, raw_tokens: int, reported: int, model: str | None = None) -> int:
+        """What is taken for the size of a prompt: the report, within the bounds of the calibration.
+
+        An estimate that is above the window even at the lowest ratio is disproved by the reply, and bounds nothing.
+        """
         low, high = self.counter.bounds if isinstance(self.counter, CalibratedCounter) else (0.4, 3.0)
+        if low * raw_tokens > self.policy.settings(model).window_tokens:
+            return reported
         return round(min(max(reported, low * raw_tokens), high * raw_tokens))
 
     def observe(self, model: str | None, raw_tokens: int, reported: int) -> None:
         """Learn from a count without a prompt to go with it."""
         if isinstance(self.counter, CalibratedCounter):
             self.counter.observe(model, raw_tokens, reported)
+
+    def window(self, model: str | None) -> int:
+        """The window that prompts for `model` are fitted to: the policy's, or a smaller one that was learned."""
+        return self.policy.settings(model, learned_tokens=self._windows.get(model)).window_tokens
 
     def learn_window(self, model: str | None, tokens: int) -> bool:
         """Take `tokens` for the window of `model` from now on; whether that is less than what was known."""

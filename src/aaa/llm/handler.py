@@ -69,6 +69,7 @@ class LLMHandler:
             return _completed(await self._call(effects, request)) | repairs
         view = self._view(effects)
         view.settle()
+        request = self._with_window(view, request)
         prompt = await self._fit(effects, view, request, 1.0)
         try:
             try:
@@ -77,11 +78,31 @@ class LLMHandler:
                 pressure = _pressure_after(overflow)
                 effects.note("aaa.llm.retried", {"attempt": 1, "error": type(overflow).__name__, "pressure": pressure})
                 view.learn(effects, overflow, request.model)
-                prompt = await self._fit(effects, view, request, pressure)
+                prompt = await self._smaller(effects, view, request, prompt, overflow)
                 response = await self._call(effects, _fitted(request, prompt))
         except Exception as error:  # noqa: BLE001 - recorded with what was sent, and raised into the algorithm
             return {"error": error_data(error)} | view.described(effects, prompt)
         return self._settled(effects, view, prompt, response)
+
+    async def _smaller(
+        self,
+        effects: Effects,
+        view: ConversationView,
+        request: LLMRequest,
+        prompt: Prepared[Message],
+        overflow: ContextOverflowError,
+    ) -> Prepared[Message]:
+        """The prompt after a refusal: cut deeper, by what it tells.
+
+        One that is as small as it gets is sent once more as it is where the refusal has no numbers: it may have been
+        about something else, and a second one is an error that says so.
+        """
+        try:
+            return await self._fit(effects, view, request, _pressure_after(overflow))
+        except ContextFloorError:
+            if overflow.limit or overflow.requested:
+                raise
+            return prompt
 
     def _settled(
         self, effects: Effects, view: ConversationView, prompt: Prepared[Message], response: LLMResponse
@@ -106,6 +127,14 @@ class LLMHandler:
             return request
         model, params = request.model or getattr(self.client, "model", None), getattr(self.client, "params", {})
         return msgspec.structs.replace(request, model=model, params={**params, **request.params})
+
+    def _with_window(self, view: ConversationView, request: LLMRequest) -> LLMRequest:
+        """The request with the window that it is fitted to, for Ollama, which else uses one of its own and cuts."""
+        options: dict[str, Any] = request.params.get("options") or {}
+        if self._dialect != "ollama" or "num_ctx" in options:
+            return request
+        options = {**options, "num_ctx": view.fitter.window(request.model)}
+        return msgspec.structs.replace(request, params={**request.params, "options": options})
 
     def _valid(self, request: LLMRequest) -> tuple[LLMRequest, dict[str, Any]]:
         """The request as its provider takes it, and what a log keeps of the difference."""

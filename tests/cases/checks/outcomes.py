@@ -36,7 +36,9 @@ _KINDS: dict[str, Callable[[Exception], bool]] = {
     "config_error": lambda error: (
         isinstance(error, ValueError) or (isinstance(error, ContextFloorError) and not error.tail_tokens)
     ),
-    "context_overflow": lambda error: isinstance(error, ContextOverflowError),
+    "context_overflow": lambda error: (
+        isinstance(error, ContextOverflowError) or getattr(error, "kind", "") == ContextOverflowError.__name__
+    ),
     "fixed_too_large": lambda error: isinstance(error, ContextFloorError),
     "summary_empty": lambda error: isinstance(error, SummaryError) and error.reason == "empty",
     "timeout": lambda error: isinstance(error, SummaryError) and error.reason == "timeout",

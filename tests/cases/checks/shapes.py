@@ -446,7 +446,10 @@ def arg_size_at_most(found: Found, expected: Expected) -> str | None:
 
 @check("newest_images_kept")
 def newest_images_kept(found: Found, expected: Expected) -> str | None:
-    kept = [_has_image(message) for message in found.prompt if message.role == "user"]
+    shown = {
+        next(iter(message.texts), "") for message in found.before[1:] if _has_image(message)
+    }  # the task keeps its own
+    kept = [_has_image(message) for message in found.prompt[1:] if next(iter(message.texts), "") in shown]
     if not kept or not kept[-1]:
         return "the newest picture is gone"
     return None if kept == sorted(kept) else "an older picture stays where a newer one went"

@@ -44,7 +44,9 @@ def count(found: Found) -> None:
 
 def _size(found: Found, turns: Any, tools: Any = ()) -> int:
     read = found.given_format.request(turns, tools)
-    return counter_of(found.case).count(read.messages, read.tools)
+    if "counter" in found.case or "encoding" in found.case:
+        return counter_of(found.case).count(read.messages, read.tools)
+    return PromptFitter(ContextPolicy(_WIDE)).gauge(read.messages, tools=read.tools).tokens
 
 
 def count_diff(found: Found) -> None:
@@ -81,7 +83,7 @@ def count_text(found: Found) -> None:
 
 def _calibrated(message: Message, actual: int) -> int:
     """What the default counter says of the same text once a provider has counted it."""
-    counter = CalibratedCounter()
+    counter = CalibratedCounter(aimu.context.EstimateCounter())
     counter.observe(None, counter.base.count([message]), actual)
     return counter.count([message])
 

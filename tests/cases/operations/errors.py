@@ -81,7 +81,8 @@ def check_response(found: Found) -> None:
     """A reply whose prompt may have been cut."""
     case = found.case
     api = _APIS.get(case["provider"], openai_chat)
-    response = api.response_from_body(case["body"])
+    body = {"message": {"role": "assistant", "content": "…"}} | case["body"] if api is ollama else case["body"]
+    response = api.response_from_body(body)
     window = case.get("num_ctx") or case.get("window")
     cut = overflow_of_finish(response.finish_reason, response.message, response.usage, window=window)
     if cut is None and "estimate" in case:

@@ -44,7 +44,7 @@ def run_turn(found: Found) -> None:
         provider=found.rules,
     )
     found.error = _ask(found.provider, policy, found.before)
-    found.facts["recovers"] = _recovers(policy, found)
+    found.facts["recovers"] = _recovers(found)
 
 
 def _ask(client: Any, policy: ContextPolicy, messages: Sequence[Message]) -> Exception | None:
@@ -72,9 +72,10 @@ def _ask(client: Any, policy: ContextPolicy, messages: Sequence[Message]) -> Exc
     return errors[0] if errors else None
 
 
-def _recovers(policy: ContextPolicy, found: Found) -> bool:
+def _recovers(found: Found) -> bool:
     """Whether a later overflow is answered by one more preparation, as the first was."""
     client = ScriptedModel([{"text": "ok"}, {"error": "overflow"}, {"text": "ok"}])
+    policy = ContextPolicy(_WINDOW, summarizer=ScriptedModel("echo_ok"), provider=found.rules)
     later = [*found.before, *(Message("user", f"more {n} " * 50) for n in range(20))]
     return _ask(client, policy, later) is None and _ask(client, policy, later) is None
 

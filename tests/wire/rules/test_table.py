@@ -38,6 +38,7 @@ WORDS_LAST = msgspec.structs.replace(CALL, content="a", extra='{"aaa:anthropic":
 JOINED = Message("user", "u", extra='{"aaa:gemini":{"place":"joined"}}')
 
 LINES = (
+    Line("characters half_character", [Message("user", "u\ud83d")], "u"),
     Line("pairing missing_result", [USER, CALL], "uct"),
     Line("pairing missing_result", [USER, CALL, USER], "uctu", BRIDGED | {"bedrock": "uctau"}),
     Line("pairing displaced_result", [USER, CALL, ASSISTANT, USER, RESULT], "uctau"),

@@ -29,7 +29,9 @@ def _with_media(count: Callable[[Message], int], rule: MediaRule) -> Callable[[M
     """What `count` says and the media, which it does not know."""
 
     def counted(message: Message) -> int:
-        return count(message) + media_tokens(message, rule) if isinstance(message.content, tuple) else count(message)
+        if message.extra or isinstance(message.content, tuple):
+            return count(message) + media_tokens(message, rule)
+        return count(message)
 
     return counted
 

@@ -32,16 +32,21 @@ _PATCH_FACTORS = (
     ("gpt-5.", 1.2),
 )
 _PATCHES = 1536
+_BESIDE = '"data:image/'  # under whatever key a server takes images
 _CHARS_PER_TOKEN = 3.5
 _NEWER_CLAUDE = (4, 7)
 
 
 def media_tokens(message: Message, rule: MediaRule) -> int:
-    """Tokens of the media in a message. Cost: O(parts); what a part holds is read once."""
+    """Tokens of the media in a message, those under keys we have no field for included.
+
+    Cost: O(parts, length of such keys); what a part holds is read once.
+    """
+    beside = message.extra.count(_BESIDE) * rule(Shape("image")) if message.extra else 0
     if not isinstance(message.content, tuple):
-        return 0
+        return beside
     shapes = (shape_of(part) for part in message.content if isinstance(part, OpaquePart))
-    return sum(rule(shape) for shape in shapes if shape is not None)
+    return beside + sum(rule(shape) for shape in shapes if shape is not None)
 
 
 def media_rule(name: str | None) -> MediaRule:

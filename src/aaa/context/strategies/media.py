@@ -44,17 +44,12 @@ def drop_oldest_media(work: Work, max_bytes: int) -> int:
     for index, message in enumerate(work.messages):
         if over <= 0:
             break
-        noted = message if _is_to_stay(work, index) else _with_notes(message)
+        noted = message if work.is_protected(index) else _with_notes(message)
         if noted is not message:
             work.messages[index] = noted
             over -= sizes[index] - _bytes_of(noted)
             dropped += 1
     return dropped
-
-
-def _is_to_stay(work: Work, index: int) -> bool:
-    """Whether it is pinned or an instruction. A task may lose its pictures, if everything after it has."""
-    return work.messages[index].pinned or work.messages[index].is_system
 
 
 def _with_notes(message: Message) -> Message:

@@ -8,6 +8,7 @@ from aaa.errors import ClientSetupError
 from aaa.messages import ToolSpec
 from aaa.wire.rules import chat_dialects, native_dialects
 from aaa.wire.rules.asked import Asked
+from aaa.wire.rules.characters import Characters
 from aaa.wire.rules.rule import Rule
 from aaa.wire.rules.ruleset import Rules
 
@@ -65,4 +66,4 @@ def rules_for(
     if listed is None:
         raise ClientSetupError(f"no rules are known for the provider {provider!r}; known are {', '.join(PROVIDERS)}")
     given = None if tools is None else tuple(tools)
-    return Rules(name, listed(Asked(model, given, params)))
+    return Rules(name, (Characters(), *listed(Asked(model, given, params))))
