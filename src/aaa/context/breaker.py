@@ -48,10 +48,6 @@ class Breaker(msgspec.Struct, frozen=True, omit_defaults=True):
             return ""
         return f"the last summary was {self.since_summary + 1} calls ago, of at least {_CALLS}"
 
-    def asked(self) -> "Breaker":
-        """As it is while a call that asked for a summary goes on."""
-        return Breaker(-1, self.futile)
-
     def after(self, *, has_asked: bool, gains: dict[str, int], raw_tokens: int, least_tokens: int) -> "Breaker":
         """As it is after a call that sent `raw_tokens`; `gains` says what the strategies that were used freed."""
         old = [known for known in self.futile if known.strategy not in gains]

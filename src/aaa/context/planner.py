@@ -63,7 +63,7 @@ class Planning:
         self.record = book.best(transcript)
         self.rejected = frozenset(book.rejected)
         self.new_rejected: list[str] = []
-        self.breaker = book.breaker
+        self.breaker, self.outcome = book.breaker, book.outcome
         self.least_gain = least_gain(settings.budget_tokens)
         self.gains: dict[str, int] = {}
         self.held_back: list[str] = []
@@ -271,6 +271,8 @@ class Planning:
     def _is_held_back(self, work: Work, strategy: Strategy, start_raw: int) -> bool:
         """Whether a strategy has to wait: it was used too lately, or for too little. Never where nothing else fits."""
         is_summary = isinstance(strategy, Summarize)
+        if is_summary and self.outcome is not None:
+            return True  # this very call has asked already
         if not (is_summary or self.settings.is_sticky) or self._is_needed(work):
             return False
         why = self.breaker.too_soon() if is_summary else ""
@@ -340,7 +342,7 @@ class Planning:
         )
 
     def _breaker_after(self, raw_tokens: int) -> Breaker:
-        return self.breaker.after(
+        return self.outcome or self.breaker.after(
             has_asked=self.has_asked, gains=self.gains, raw_tokens=raw_tokens, least_tokens=self.least_gain
         )
 

@@ -45,13 +45,15 @@ class SummaryBook:
     """What is kept of one conversation between calls: summaries, and with `sticky=True` the edits in force.
 
     `rejected` are the digests of beginnings whose summary was rejected: it is not paid for again. `breaker` tells when
-    the next one may be asked for.
+    the next one may be asked for; `outcome` is what it comes to after a call that is made again, because it was ended
+    after its summary was written or rejected.
     """
 
     records: list[SummaryRecord] = field(default_factory=list[SummaryRecord])
     edits: list[Edit] = field(default_factory=list[Edit])
     rejected: list[str] = field(default_factory=list[str])
     breaker: Breaker = field(default_factory=Breaker)
+    outcome: Breaker | None = None
     _seen: list[SummaryRecord] = field(default_factory=list[SummaryRecord], repr=False, compare=False)
     _sorted: list[SummaryRecord] = field(default_factory=list[SummaryRecord], repr=False, compare=False)
 
@@ -70,7 +72,8 @@ class SummaryBook:
         breaker: Breaker | None = None,
     ) -> None:
         """Take over what a call made: new summaries, all edits in force if they may have changed, what was rejected."""
-        self.breaker = self.breaker if breaker is None else breaker
+        if breaker is not None:
+            self.breaker, self.outcome = breaker, None
         self.rejected += [digest for digest in rejected if digest not in self.rejected]
         for record in records:
             self.add(record)

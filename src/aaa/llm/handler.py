@@ -174,13 +174,14 @@ class LLMHandler:
         except ContextFloorError as error:
             _note_rejected(effects, error.rejected, (), error.tokens_spent, error.cost)
             raise
+        assert prompt.plan is not None
+        breaker = {"breaker": prompt.plan.breaker}  # as it is after this call, should it be made again
         spent = {"tokens_spent": prompt.tokens_spent, "cost": prompt.cost}
         for record in prompt.new_summaries:
-            await effects.emit("aaa.context.summary", {"record": record, **spent})
+            await effects.emit("aaa.context.summary", {"record": record, **breaker, **spent})
             spent = {}
-        if prompt.plan is not None:
-            unpaid = (prompt.tokens_spent, prompt.cost) if spent else (0, 0.0)
-            _note_rejected(effects, prompt.plan.rejected, prompt.plan.rejected_digests, *unpaid)
+        unpaid = (prompt.tokens_spent, prompt.cost) if spent else (0, 0.0)
+        _note_rejected(effects, prompt.plan.rejected, prompt.plan.rejected_digests, *unpaid, **breaker)
         return prompt
 
     async def _call(self, effects: Effects, request: LLMRequest) -> LLMResponse:
@@ -225,12 +226,12 @@ def _completed(response: LLMResponse) -> dict[str, Any]:
 
 
 def _note_rejected(
-    effects: Effects, rejected: Sequence[str], digests: Sequence[str], tokens_spent: int, cost: float
+    effects: Effects, rejected: Sequence[str], digests: Sequence[str], tokens_spent: int, cost: float, **more: object
 ) -> None:
     """Record summaries that were not used, so that they are not paid for again, and what they cost."""
     if digests or tokens_spent or cost:
         data = {"rejected": list(rejected), "digests": list(digests), "tokens_spent": tokens_spent, "cost": cost}
-        effects.note("aaa.context.rejected", data)
+        effects.note("aaa.context.rejected", data | more)
 
 
 def _pressure_after(overflow: ContextOverflowError) -> float:

@@ -98,7 +98,7 @@ class ConversationView:
                 if type_ in _RESULTS:
                     if data.get("sent"):
                         sent, anchor = data["sent"], self._anchor_after(data, anchor, is_cut=is_cut)
-                        self.fitter.book.breaker = msgspec.convert(data.get("breaker", _NOTHING), Breaker)
+                        self.fitter.book.keep((), None, breaker=_breaker(data))
                 elif type_ != "aaa.llm.requested":
                     is_cut = self._take(type_, data) or is_cut
         self._edits = msgspec.convert(self._edits, list[Edit])
@@ -112,9 +112,10 @@ class ConversationView:
                 self._edits = after(self._edits, data["removed"], data["added"])
             case "aaa.context.summary":
                 self._add(_record(data["record"]))
-                self.fitter.book.breaker = self.fitter.book.breaker.asked()
+                self.fitter.book.outcome = _breaker(data)
             case "aaa.context.rejected":
                 self.fitter.book.keep((), None, data.get("digests", ()))
+                self.fitter.book.outcome = _breaker(data) if "breaker" in data else None
             case "aaa.context.learned":
                 self.fitter.learn_window(data["model"], data["window_tokens"])
                 return data["kind"] == "silent"
@@ -171,6 +172,10 @@ def _record(data: dict[str, Any]) -> SummaryRecord:
         None if kept is None else tuple(kept),
         data.get("begin"),
     )
+
+
+def _breaker(data: dict[str, Any]) -> Breaker:
+    return msgspec.convert(data.get("breaker", _NOTHING), Breaker)
 
 
 def _note_learned(effects: Effects, model: str | None, window_tokens: int, kind: str) -> None:

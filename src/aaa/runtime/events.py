@@ -6,15 +6,15 @@
 | aaa.llm.requested | a model is about to be called | key, conv {prev, delta, digests, digest, length}, model, params |
 | aaa.llm.retried | a try failed and another follows | key, attempt, error, wait_seconds |
 | aaa.llm.completed | it replied | key, message, usage, model, cost, finish_reason; and what is below |
-| | | by a policy sent, tokens, context; where it was made valid provider, repairs |
+| | | by a policy sent, tokens, context, breaker; where it was made valid provider, repairs |
 | aaa.llm.failed | it did not | key, error {type, message}; with a policy as above |
 | aaa.tool.requested | a tool is about to run | key, call {id, name, arguments, digest} |
 | aaa.tool.completed | it returned | key, content |
 | aaa.tool.failed | it did not, and the model is told | key, content, error |
 | aaa.step.requested, .completed, .failed | any other recorded effect | key, name, value or error |
 | aaa.child.requested, .completed, .failed | a run of this run | key, name, run_id, input; outcome, spent |
-| aaa.context.summary | a summary was written | key, record, tokens_spent, cost |
-| aaa.context.rejected | one was not used | key, rejected, digests, tokens_spent, cost |
+| aaa.context.summary | a summary was written | key, record, tokens_spent, cost, breaker |
+| aaa.context.rejected | one was not used | key, rejected, digests, tokens_spent, cost, breaker |
 | aaa.context.edited | the edits of the prompt changed | key, removed, added |
 | aaa.context.learned | a window showed to be smaller | key, model, window_tokens, kind |
 | aaa.run.waiting | the run waits | key, name, wake_at |
