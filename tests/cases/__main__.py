@@ -26,10 +26,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
     results: list[Result] = []
     for case in cases:
         results.append(run(case))
-        print(json.dumps(results[-1]._asdict()) if asked.json else _line(results[-1]), flush=True)
+        _say(json.dumps(results[-1]._asdict()) if asked.json else _line(results[-1]))
     passed = sum(result.problem is None for result in results)
-    print(json.dumps({"passed": passed, "total": len(results)}) if asked.json else f"{passed} of {len(results)}")
+    _say(json.dumps({"passed": passed, "total": len(results)}) if asked.json else f"{passed} of {len(results)}")
     return 0 if passed == len(results) else 1
+
+
+def _say(line: str) -> None:
+    sys.stdout.write(f"{line}\n")
+    sys.stdout.flush()
 
 
 def _line(result: Result) -> str:

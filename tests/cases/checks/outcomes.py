@@ -42,6 +42,11 @@ _KINDS: dict[str, Callable[[Exception], bool]] = {
     "fixed_too_large": lambda error: isinstance(error, ContextFloorError),
     "summary_empty": lambda error: isinstance(error, SummaryError) and error.reason == "empty",
     "timeout": lambda error: isinstance(error, SummaryError) and error.reason == "timeout",
+    "summary_too_large": lambda error: isinstance(error, SummaryError) and error.reason == "too large",
+    "summary_cut_off": lambda error: isinstance(error, SummaryError) and error.reason == "cut off",
+    "summary_truncated": lambda error: isinstance(error, SummaryError) and error.reason == "cut off",
+    "summary_failed": lambda error: isinstance(error, SummaryError),
+    "request_too_large": lambda error: isinstance(error, RequestTooLarge),
 }
 _WARNINGS = {"cannot_fit": "head", "config_error": "reserve", "fixed_too_large": "head"}
 

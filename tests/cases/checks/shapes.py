@@ -4,6 +4,7 @@ import json
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import pairwise
 from typing import Any
 
 from aaa.context.summaries import is_summary
@@ -144,7 +145,7 @@ def alternates(found: Found, expected: Expected) -> str | None:
         and not ("assistant_with_calls" in ignored and turn.get("tool_calls"))
         and turn["role"] != "system"
     ]
-    rows = [a for a, b in zip(left, left[1:], strict=False) if a == b]
+    rows = [a for a, b in pairwise(left) if a == b]
     return f"roles are {briefly(left)}" if rows else None
 
 

@@ -136,8 +136,7 @@ def compact_in_parts(found: Found) -> None:
     case = found.case
     found.summarizer = ScriptedModel([{"text": f"Part {n}.", "sleep": s} for n, s in enumerate(case["part_seconds"])])
     messages = [Message("user", "task")]
-    for part in range(case["parts"]):
-        messages.append(Message("assistant", f"{part} " * 2000))
+    messages += [Message("assistant", f"{part} " * 2000) for part in range(case["parts"])]
     found.before = [*messages, Message("user", "go on")]
     counter = CharCounter(_CHARS)
     policy = ContextPolicy(_WIDE, counter=counter, strategies=[Summarize(found.summarizer, chunk_tokens=1100)])

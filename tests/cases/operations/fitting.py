@@ -77,7 +77,6 @@ def _limits(case: Mapping[str, Any]) -> list[Any]:
 
 def prepare(found: Found) -> None:
     """Make a conversation valid for who it is sent to."""
-    case = found.case
     found.before = _chosen(found)
     found.after = valid(found, found.before)
     found.again = valid(found, found.after)

@@ -69,6 +69,13 @@ class _Race:
     async def _append_user(self, _: str, text: str) -> None:
         self.messages.append(Message("user", text))
 
+    async def _append_assistant(self, _: str, text: str) -> None:
+        self.messages.append(Message("assistant", text))
+
+    async def _cancel(self, name: str, _: str) -> None:
+        self.tasks[name].cancel()
+        await asyncio.wait([self.tasks[name]])
+
     async def _clear(self, _: str, __: str) -> None:
         self.messages = [Message("user", "hello")]
 
