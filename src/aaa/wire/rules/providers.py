@@ -31,7 +31,7 @@ _RULES: Mapping[str, Callable[[Asked], tuple[Rule, ...]]] = {
     "chat": chat_dialects.chat,
     "cohere": chat_dialects.cohere,
     "deepseek": chat_dialects.deepseek,
-    "llama-server": chat_dialects.llama_server,
+    **dict.fromkeys(("hf", "llama-server", "llamacpp"), chat_dialects.llama_server),
     "mistral": chat_dialects.mistral,
     "moonshot": chat_dialects.moonshot,
     "ollama": native_dialects.ollama,
