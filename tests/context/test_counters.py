@@ -7,7 +7,14 @@ from math import ceil, inf, nan
 
 import pytest
 
-from aaa.context import AdditiveCounter, CalibratedCounter, HeuristicCounter, TiktokenCounter, TokenCounter
+from aaa.context import (
+    AdditiveCounter,
+    CalibratedCounter,
+    HeuristicCounter,
+    TiktokenCounter,
+    TokenCounter,
+    Transcript,
+)
 from aaa.context.counters import exact
 from aaa.context.counters.calibrated import scaled
 from aaa.messages import Message, OpaquePart, TextPart, ToolCall, ToolSpec
@@ -326,3 +333,30 @@ def test_a_vocabulary_is_at_hand_only_where_tiktoken_would_look_for_it(tmp_path,
     monkeypatch.setenv("TIKTOKEN_CACHE_DIR", str(tmp_path) if variable else "")
     assert exact._is_cached("o200k_base") is is_found
     assert not exact._is_cached("cl100k_base")
+
+
+def test_a_text_is_cut_to_tokens_between_characters():
+    counter = TiktokenCounter("cl100k_base", per_message=0)
+    assert [counter.first("🎉" * 10, limit) for limit in range(1, 8)] == ["🎉" * n for n in (0, 0, 1, 1, 1, 2, 2)]
+    assert counter.first("short", 100) == "short"
+
+
+def test_a_report_far_above_what_was_known_and_out_of_bounds_teaches_nothing():
+    counter = CalibratedCounter(bounds=(0.4, 8.0))
+    for actual in (4800, 5100, 47_000, 4900):
+        counter.observe("m", 1000, actual)
+    assert 4.8 < counter.ratio("m") < 5.0
+
+
+def test_a_message_like_an_earlier_one_is_counted_once():
+    counted = []
+
+    class Counting(HeuristicCounter):
+        def count_message(self, message):
+            counted.append(message)
+            return super().count_message(message)
+
+    messages = [Message("user", "same"), Message("assistant", "x"), Message("user", "same")]
+    transcript = Transcript(messages, count=Counting().count_message)
+    assert transcript.tokens() == HeuristicCounter().count(messages)
+    assert len(counted) == 2

@@ -143,6 +143,19 @@ def test_a_second_overflow_fails_the_call():
     bounded(scenario())
 
 
+def test_a_refusal_without_numbers_of_a_prompt_that_can_not_be_smaller_is_tried_once_more_as_it_is():
+    async def scenario():
+        talk = [Message("system", "s"), Message("user", "always commit", pinned=True), *ask("hello")]
+        client = FakeLLMClient([ContextOverflowError(), text("ok")])
+        value, _ = await call(client, talk, context=ContextPolicy(100_000))
+        assert value == "ok"
+        assert client.requests[0].messages == client.requests[1].messages
+        value, _ = await call(FakeLLMClient([ContextOverflowError()] * 3), talk, context=ContextPolicy(100_000))
+        assert value == "ContextOverflowError"
+
+    bounded(scenario())
+
+
 def test_an_overflow_without_a_policy_fails_the_call():
     async def scenario():
         client = FakeLLMClient([ContextOverflowError(), text("not asked for")])

@@ -331,3 +331,27 @@ def test_reasoning_that_is_not_stored_comes_encrypted_and_goes_back():
             assert outcome.value == {"text": "All read."}, outcome
 
     bounded(scenario())
+
+
+class Local(FakeLLMClient):
+    """A client of Ollama's that keeps what it is asked."""
+
+    dialect = "ollama"
+    params: dict = {}  # noqa: RUF012 - as a client has them
+
+
+@pytest.mark.parametrize(("own", "sent"), [({}, 32_768), ({"options": {"num_ctx": 8192}}, 8192)])
+def test_ollama_is_told_the_window_that_is_fitted_to_unless_its_client_says_another(own, sent):
+    async def scenario():
+        model = Local([text("hi")])
+        model.params = own
+
+        async def once(run, _):
+            return (await run.llm([Message("user", "hi")])).message.text
+
+        async with Engine() as engine:
+            LLMHandler(model, context=ContextPolicy(32_768)).attach(engine)
+            await engine.run(Given(once), None)
+        assert model.requests[0].params["options"]["num_ctx"] == sent
+
+    bounded(scenario())

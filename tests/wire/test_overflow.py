@@ -394,3 +394,11 @@ def test_a_long_text_of_one_piece_is_read_to_its_end(piece, end):
     text = piece * (200_000 // len(piece)) + end
 
     assert recognize(fault_from(400, {}, text)) == recognize(fault_from(400, {}, {"error": {"message": text}}))
+
+
+@pytest.mark.parametrize(
+    ("limit", "requested", "room"), [(200, 170, 30), (200, 210, None), (200, None, None), (None, 10, None)]
+)
+def test_a_prompt_that_fits_leaves_room_for_less_output(limit, requested, room):
+    assert ContextOverflow(limit=limit, requested=requested).room_for_output == room
+    assert ContextOverflow(limit=limit, requested=requested, counts_output=True).room_for_output is None

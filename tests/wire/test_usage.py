@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from aaa.errors import WireError
 from aaa.messages import Usage
-from aaa.wire.usage import cost_from, last_pass_from, merged_usage, reports_cached, usage_from
+from aaa.wire.usage import context_tokens, cost_from, last_pass_from, merged_usage, reports_cached, usage_from
 from tests.shared import wire_bodies
 
 APIS = ("openai-chat", "openai-responses", "anthropic", "gemini", "ollama", "bedrock", "cohere")
@@ -322,3 +322,13 @@ def test_what_providers_report_as_total_is_prompt_and_output(recorded):
         if not fields.get("iterations"):
             assert found.total_tokens == found.prompt_tokens + found.completion_tokens, f"{name}: {json.dumps(fields)}"
     assert seen
+
+
+@pytest.mark.parametrize(
+    ("api", "tokens"),
+    [("anthropic", 21_000), ("openai-chat", 21_000), ("openai-responses", 71_000), ("gemini", 71_000)],
+)
+def test_what_was_thought_fills_the_window_only_where_it_is_sent_again(api, tokens):
+    used = Usage(prompt_tokens=20_000, completion_tokens=51_000, reasoning_tokens=50_000)
+    assert context_tokens(api, used) == tokens
+    assert context_tokens(api, None) == 0
