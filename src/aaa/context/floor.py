@@ -11,8 +11,11 @@ Groups are dropped only where that can be enough, so that no user's word goes fo
 
 from collections.abc import Callable, Iterator
 
+from msgspec.structs import replace
+
 from aaa.context.cutting import cut_arguments, cut_results
 from aaa.context.invariants import is_lawful
+from aaa.context.ledger import is_written_marker
 from aaa.context.markers import marker
 from aaa.context.strategies.clear import clear_results
 from aaa.context.strategies.drop import drop_groups
@@ -60,6 +63,18 @@ def _rungs(work: Work, limit: int, aim: int) -> Iterator[str]:
     yield from _cuts(work, lambda: True, limit, aim)
     if work.spared and drop_groups(work, work.tail_of(1), limit, spare_summaries=False, spare_users=False):
         yield "users_dropped"
+    if _leave_out_marker(work):
+        yield "marker_left_out"
+
+
+def _leave_out_marker(work: Work) -> bool:
+    """Leave out the line that tells of what was dropped, unless the user said some of it; the edits still tell."""
+    told = [edit for edit in work.drops.values() if edit.marked]
+    if not told or any(work.transcript[edit.index].role == "user" for edit in told):
+        return False
+    work.drops.update((edit.index, replace(edit, marked=False)) for edit in told)
+    work.messages = [item.message for item in work.items if not is_written_marker(item)]
+    return True
 
 
 def _cuts(work: Work, is_needed: Callable[[], bool], limit: int, aim: int) -> Iterator[str]:

@@ -90,7 +90,6 @@ class _Columns:
 
     def copy(self, length: int) -> "_Columns":
         other = _Columns()
-        other._tokens = self._tokens
         other.messages, other.digests = self.messages[:length], self.digests[:length]
         other.sums, other.chain = self.sums[: length + 1], self.chain[: length + 1]
         return other
@@ -181,10 +180,11 @@ class Transcript(Sequence[Message]):
         self._grow(messages, digests, list(chained)[1:])
 
     def _grow(self, messages: Sequence[Message], digests: Sequence[str], chained: Sequence[str]) -> None:
-        tokens = self._columns.counted(messages, digests, self._count)
+        columns = self._own_columns()
+        tokens = columns.counted(messages, digests, self._count)
         if self._pin is not None:
             messages = [replace(m, pinned=True) if self._must_pin(m) else m for m in messages]
-        self._own_columns().extend(messages, digests, chained=chained, tokens=tokens)
+        columns.extend(messages, digests, chained=chained, tokens=tokens)
         self._length += len(messages)
 
     def _must_pin(self, message: Message) -> bool:

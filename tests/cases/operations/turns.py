@@ -39,6 +39,7 @@ def run_turn(found: Found) -> None:
     found.before = [*read[:instructions], *pinned, *read[instructions:]]
     policy = ContextPolicy(
         case.get("window", _WINDOW),
+        reserve_output=case.get("reserve_output", 0),
         counter=counter_of(case),
         strategies=[Summarize(found.summarizer), DropOldest()],
         provider=found.rules,

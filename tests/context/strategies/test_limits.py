@@ -3,8 +3,11 @@
 import asyncio
 import json
 
-from aaa.context import ClearToolResults, ContextPolicy, HeuristicCounter
+import pytest
+
+from aaa.context import ClearToolResults, ContextPolicy, DropOldest, HeuristicCounter
 from aaa.context.strategies import CollapseRepeats, CutMessages, DropMedia, ShortenCalls
+from aaa.errors import ContextFloorError
 from aaa.messages import Message, OpaquePart, TextPart, ToolCall
 
 USER = Message("user", "task")
@@ -74,3 +77,17 @@ def test_a_cleared_list_of_parts_stays_a_list():
     result = Message("tool", (TextPart("x" * 500),), tool_call_id="c")
     prompt = applied([USER, Message("assistant", None, (call,)), result], ClearToolResults(0))
     assert prompt[2].content == (TextPart("[tool result removed to save context]"),)
+
+
+def test_where_the_marker_alone_is_too_much_it_is_left_out_unless_a_user_spoke():
+    class Messages:
+        def count(self, messages, tools=()):
+            return len(messages)
+
+    rows = [message for n in range(3) for message in polled(n)]
+    policy = ContextPolicy(3, reserve_output=0, trigger=1.0, target=1.0, counter=Messages(), strategies=[DropOldest()])
+    prompt = asyncio.run(policy.prepare([USER, *rows]))
+    assert prompt.messages == [USER, *rows[-2:]]
+    assert prompt.plan.floor[-1] == "marker_left_out"
+    with pytest.raises(ContextFloorError):
+        asyncio.run(policy.prepare([USER, Message("user", "more"), *rows]))

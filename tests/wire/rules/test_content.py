@@ -114,10 +114,10 @@ def test_a_message_that_says_something_beside_its_content_stays():
     assert repaired("openai", USER, silent, USER)[1].content == ""
 
 
-def test_a_result_that_tells_of_an_error_says_something():
+def test_a_result_says_something_also_where_it_is_no_error():
     failed = Message("tool", "", tool_call_id="a", extra='{"aaa:anthropic":{"block":{"is_error":true}}}')
     assert repaired("anthropic", USER, call("a"), failed)[2].content == EMPTY_RESULT
-    assert repaired("anthropic", USER, call("a"), result("a", ""))[2].content == ""
+    assert repaired("anthropic", USER, call("a"), result("a", ""))[2].content == EMPTY_RESULT
 
 
 def test_half_an_answer_keeps_its_words_without_the_white_space_behind_them():
