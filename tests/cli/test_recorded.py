@@ -12,6 +12,7 @@ import pytest
 from aaa.cli.fitting import Call, Setup, fitted_calls
 from aaa.cli.reading import Conversation
 from aaa.context import HeuristicCounter, Prepared, groups
+from aaa.context.counters import Measure
 from aaa.errors import ContextFloorError
 from aaa.messages import Message, pair
 from aaa.wire.openai_chat import messages_from_dicts, tool_from_dict
@@ -27,9 +28,12 @@ SETUPS = [
 ]
 
 
+_MEASURE = Measure(COUNTER)  # the counter, and the media that it does not know
+
+
 @lru_cache(100_000)
 def tokens(message: Message) -> int:
-    return COUNTER.count_message(message)
+    return _MEASURE.message(message)
 
 
 def size_of(messages: Sequence[Message], conversation: Conversation) -> int:

@@ -28,7 +28,8 @@ def test_what_is_changed_is_in_the_plan_and_in_the_report():
     assert prompt.messages[2].content == MISSING_RESULT
     (repair,) = prompt.plan.repairs
     assert (repair.action, repair.index) == ("added", 1)
-    assert list(prompt.report["repairs"]) == [{"rule": repair.rule, "action": "added", "index": 1, "detail": repair.detail}]
+    told = {"rule": repair.rule, "action": "added", "index": 1, "detail": repair.detail}
+    assert list(prompt.report["repairs"]) == [told]
 
 
 def test_dicts_stay_the_callers_own_and_new_ones_are_dicts():
