@@ -162,8 +162,8 @@ class ContextOverflowError(ContextError):
 class SummaryError(ContextError):
     """A compaction that was asked for got no summary that could be used; the conversation is as it was.
 
-    `reason` is "empty", "cut off", "tool call", "error text", "too large", "timeout", "too long" (the summarizer can not
-    read the shortest part) or "failed"; `problem` says more. What was summarised before it failed is kept.
+    `reason` is "empty", "cut off", "tool call", "error text", "too large", "timeout", "too long" (the summarizer can
+    not read the shortest part) or "failed"; `problem` says more. What was summarised before it failed is kept.
     """
 
     def __init__(self, reason: str, problem: str, *, messages: int) -> None:
