@@ -8,6 +8,7 @@ from aaa.context.counters import CalibratedCounter
 from aaa.errors import ContextFloorError
 from aaa.messages import Message
 from aaa.wire.rules import rules_for
+from tests.wire.rules.checks import letters
 
 __all__ = ["check_each_prompt"]
 
@@ -75,8 +76,8 @@ def check_words(plan: Any, sent: Sequence[Message], given: Sequence[Message]) ->
 
 
 def _letters(messages: Sequence[Message]) -> str:
-    """Everything but white space."""
-    return "".join("".join(message.text.split()) for message in messages)
+    """Everything but white space, half characters as what stands for them."""
+    return letters(messages, *{message.role for message in messages})
 
 
 def _span(edit: Any) -> range:

@@ -9,6 +9,7 @@ looks there.
 """
 
 import json
+import warnings
 from collections.abc import Generator, Mapping
 from contextlib import contextmanager
 from typing import Any, cast
@@ -108,6 +109,8 @@ def errors_at(index: int | None, item: str) -> Generator[None, None, None]:
 
 
 def _dump(value: Any) -> Any:
-    if hasattr(value, "model_dump"):
-        return value.model_dump(exclude_unset=True, warnings=False)  # pydantic's warnings quote values
-    raise TypeError(f"{type(value).__name__} is not JSON")
+    if not hasattr(value, "model_dump"):
+        raise TypeError(f"{type(value).__name__} is not JSON")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # pydantic's warnings quote values
+        return value.model_dump(exclude_unset=True)

@@ -1,5 +1,6 @@
 """What holds for the rules of any provider and any conversation."""
 
+import re
 from collections.abc import Sequence
 
 from aaa.messages import Message
@@ -14,8 +15,9 @@ def repairable(violations: Sequence[Violation]) -> list[Violation]:
 
 
 def letters(messages: Sequence[Message], *roles: str) -> str:
-    """Everything but white space that messages of these roles say."""
-    return "".join("".join(message.text.split()) for message in messages if message.role in roles)
+    """Everything but white space that messages of these roles say, half characters as what stands for them."""
+    said = "".join("".join(message.text.split()) for message in messages if message.role in roles)
+    return re.sub("[\ud800-\udfff]", "\N{REPLACEMENT CHARACTER}", said)
 
 
 def assert_repair_is_right(rules: Rules, messages: Sequence[Message]) -> None:
