@@ -30,7 +30,7 @@ def check_each_prompt(
         else:
             check_prompt(fitter, prompt, before, provider, model)
             if is_estimate_alone:
-                check_count(policy, prompt)
+                check_count(policy, prompt, model)
             prompts += 1
         assert given == before, "the caller's list was changed"
         if reports:
@@ -59,10 +59,11 @@ def check_prompt(
     check_words(plan, prompt.messages, given)
 
 
-def check_count(policy: ContextPolicy, prompt: Prepared[Message]) -> None:
+def check_count(policy: ContextPolicy, prompt: Prepared[Message], model: str | None) -> None:
     """Where nothing was reported, a prompt is counted as what it is."""
     assert prompt.plan is not None
-    counted = policy.counter.count(prompt.messages, ())
+    measure = policy.measure(model=model)
+    counted = measure.size(measure.total(sum(map(measure.message, prompt.messages)), prompt.messages))
     assert counted == prompt.plan.tokens_after, (counted, prompt.plan.tokens_after)
 
 
