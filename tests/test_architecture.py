@@ -237,6 +237,13 @@ def test_an_import_loads_no_provider_sdk_and_no_terminal_library(module):
     assert loaded_by(f"import {module}") & HEAVY == set()
 
 
+def test_the_rules_of_providers_are_loaded_with_the_first_provider():
+    """They are some fifty modules, and most programs that import the context need none."""
+    code = "import sys, aaa.context, aimu\nprint(*[name for name in sys.modules if name.startswith('aaa.wire.rules')])"
+    result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=60)
+    assert result.stdout.split() == []
+
+
 def test_a_bare_import_of_aaa_loads_nothing_else_of_it():
     code = "import sys, aaa\nprint(*sorted(name for name in sys.modules if name.split('.')[0] == 'aaa'))"
     result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=60)

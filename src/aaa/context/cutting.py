@@ -14,7 +14,7 @@ from aaa.context.abridged import abridged, abridged_object, parsed
 from aaa.context.shorten import cut_text, shortened
 from aaa.context.work import Work
 from aaa.messages import Message, ToolCall, with_text
-from aaa.wire.rules.rewriting import with_arguments
+from aaa.wire.rewriting import with_arguments
 
 __all__ = ["SHORTEST", "cut_arguments", "cut_results", "with_shorter_arguments"]
 

@@ -10,7 +10,7 @@ from aaa.context.summaries import SummaryRecord
 from aaa.context.transcript import Transcript
 from aaa.context.validity import Target, made_valid
 from aaa.messages import Message
-from aaa.wire.rules.report import Repair
+from aaa.wire.report import Repair
 
 __all__ = ["Plan"]
 

@@ -37,7 +37,7 @@ from aaa.context.validity import Target, made_valid
 from aaa.context.work import Work
 from aaa.errors import ContextFloorError
 from aaa.messages import Message
-from aaa.wire.rules.report import Repair
+from aaa.wire.report import Repair
 
 __all__ = ["Planning"]
 

@@ -5,18 +5,15 @@ that it is ours, so that it is not sent. A result without an id answers the firs
 turn that has one, which is how these servers pair them.
 """
 
-import json
 from collections import defaultdict, deque
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from hashlib import blake2b
-from typing import Any, NamedTuple, cast
+from typing import NamedTuple
 
 from aaa.messages import Message, ToolCall, pair
-from aaa.wire.lossless import Fields, compact, native
+from aaa.wire.lossless import native
 
-__all__ = ["Answered", "CallIds", "arguments_from", "arguments_to", "call_answered_by", "id_of_result", "stem_of"]
-
-_INVALID = "INVALID_JSON"
+__all__ = ["Answered", "CallIds", "call_answered_by", "id_of_result", "stem_of"]
 
 
 class Answered(NamedTuple):
@@ -129,24 +126,3 @@ def call_answered_by(messages: Sequence[Message]) -> dict[int, Answered]:
         found[result] = Answered(turn, place, messages[turn].tool_calls[place])
         answers[turn, call_id] += 1
     return found
-
-
-def arguments_from(given: Mapping[str, Any]) -> str:
-    """The text of a call's arguments."""
-    text = given.get(_INVALID)
-    if isinstance(text, str) and arguments_to(text) == given:
-        return text
-    return compact(given, allow_nan=False)
-
-
-def arguments_to(text: str) -> Fields:
-    """The object that a model wrote as text; what is none stands inside one, as {"INVALID_JSON": text}."""
-    try:
-        value: Any = json.loads(text or "{}", parse_constant=_no_number)
-    except (ValueError, RecursionError):
-        value = None
-    return cast("Fields", value) if isinstance(value, dict) else {_INVALID: text}
-
-
-def _no_number(text: str) -> None:
-    raise ValueError(f"{text} is not JSON")

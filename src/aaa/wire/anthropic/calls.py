@@ -4,21 +4,18 @@ tool_use       ◀──▶  ToolCall
 tool_result    ◀──▶  Message of role "tool"
 """
 
-import json
-import math
 from collections.abc import Mapping
-from typing import Any, cast
+from typing import Any
 
 from msgspec.structs import replace
 
 from aaa.messages import Message, ToolCall
 from aaa.wire.anthropic.blocks import block_from_part, content_from_blocks, list_of_blocks, string_in
 from aaa.wire.anthropic.hints import hints_of, laid_over, unwritten, with_hints
-from aaa.wire.lossless import Fields, compact, mapping
+from aaa.wire.arguments import object_or_wrapped, text_of
+from aaa.wire.lossless import Fields, mapping
 
-__all__ = ["block_from_call", "block_from_result", "call_from_block", "input_from_arguments", "result_from_block"]
-
-_INVALID = "INVALID_JSON"
+__all__ = ["block_from_call", "block_from_result", "call_from_block", "result_from_block"]
 
 
 def call_from_block(block: Mapping[str, Any]) -> ToolCall:
@@ -28,7 +25,7 @@ def call_from_block(block: Mapping[str, Any]) -> ToolCall:
         WireError: no id, no name, or an input that is no object.
     """
     given = mapping(block.get("input"), "the input of a tool_use block")
-    call = ToolCall(string_in(block, "id"), string_in(block, "name"), _arguments_from(given))
+    call = ToolCall(string_in(block, "id"), string_in(block, "name"), text_of(given))
     hints = unwritten(block, {"type": "tool_use", "id": call.id, "name": call.name}, "input")
     return replace(call, extra=with_hints("", hints)) if hints else call
 
@@ -39,19 +36,9 @@ def block_from_call(call: ToolCall) -> Fields:
         "type": "tool_use",
         "id": call.id,
         "name": call.name,
-        "input": input_from_arguments(call.arguments_json),
+        "input": object_or_wrapped(call.arguments_json),
     }
     return laid_over(fields, hints_of(call.extra))
-
-
-def input_from_arguments(arguments: str) -> Fields:
-    """The object that a model wrote as text; what is none stands inside one, as {"INVALID_JSON": text}: an input must
-    be an object, and that is the key in Anthropic's guide to fine-grained tool streaming."""
-    try:
-        value = json.loads(arguments or "{}", parse_constant=_number, parse_float=_number)
-    except (ValueError, RecursionError):
-        value = None
-    return cast("Fields", value) if isinstance(value, dict) else {_INVALID: arguments}
 
 
 def result_from_block(block: Mapping[str, Any]) -> Message:
@@ -82,19 +69,3 @@ def block_from_result(message: Message) -> Fields:
             blocks = (block_from_part(part, takes_media=True) for part in parts)
             fields["content"] = [block for block in blocks if block is not None]
     return laid_over(fields, hints)
-
-
-def _arguments_from(given: Mapping[str, Any]) -> str:
-    """The text that the input was made of."""
-    text = given.get(_INVALID)
-    if isinstance(text, str) and input_from_arguments(text) == given:
-        return text
-    return compact(given, allow_nan=False)
-
-
-def _number(text: str) -> float:
-    """A float, as far as JSON has it: no infinity, and nothing that is none."""
-    value = float(text)
-    if not math.isfinite(value):
-        raise ValueError(f"{text} is not JSON")
-    return value

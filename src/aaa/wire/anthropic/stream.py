@@ -14,9 +14,9 @@ from typing import Any, Literal
 
 from aaa.errors import BrokenReplyError, WireError, quoted
 from aaa.messages import Delta, LLMResponse
-from aaa.wire.anthropic.calls import input_from_arguments
 from aaa.wire.anthropic.notes import note_once
 from aaa.wire.anthropic.reply import reply_errors, response_from_body
+from aaa.wire.arguments import object_or_wrapped
 from aaa.wire.lossless import Fields, mapping
 
 __all__ = ["ReplyStream"]
@@ -131,7 +131,7 @@ class _Block:
         joined = {key: "".join(pieces) for key, pieces in self._pieces.items()}
         arguments = joined.pop("partial_json", "")
         fields = self._fields | {key: (self._fields.get(key) or "") + text for key, text in joined.items()}
-        return fields | {"input": input_from_arguments(arguments)} if arguments else fields
+        return fields | {"input": object_or_wrapped(arguments)} if arguments else fields
 
 
 def _usage_after(before: Fields, news: Mapping[str, Any]) -> Fields:

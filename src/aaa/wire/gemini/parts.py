@@ -12,11 +12,12 @@ from collections.abc import Mapping, Sequence
 from typing import Any, cast
 
 from aaa.messages import OpaquePart, Part, TextPart, ToolCall
+from aaa.wire.arguments import object_or_wrapped, text_of
 from aaa.wire.gemini.media import part_of_media
 from aaa.wire.gemini.names import camel, snake
 from aaa.wire.gemini.notes import FORMAT, own_note
 from aaa.wire.lossless import Fields, compact, native
-from aaa.wire.made_ids import CallIds, arguments_from, arguments_to
+from aaa.wire.made_ids import CallIds
 
 __all__ = ["call_from", "call_to", "is_call", "part_from", "part_to"]
 
@@ -53,14 +54,14 @@ def call_from(fields: Fields, names: Sequence[str], ids: CallIds) -> ToolCall:
         "no_args": "args" not in inner,
         "snake": [*names, *inner_names],
     }
-    return ToolCall(call_id, inner["name"], arguments_from(args or {}), own_note(note))
+    return ToolCall(call_id, inner["name"], text_of(args or {}), own_note(note))
 
 
 def call_to(call: ToolCall) -> Fields:
     """Write a call as a part."""
     note = native(call.extra, FORMAT)
     given: Fields = note.get("call", {})
-    inner: Fields = {"name": call.name, "args": arguments_to(call.arguments_json)}
+    inner: Fields = {"name": call.name, "args": object_or_wrapped(call.arguments_json)}
     if not inner["args"] and (note.get("no_args") or "args" in given):
         del inner["args"]
     if call.id and not note.get("made"):

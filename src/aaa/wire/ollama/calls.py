@@ -8,8 +8,9 @@ from typing import Any
 
 from aaa.errors import WireError
 from aaa.messages import ToolCall
+from aaa.wire.arguments import object_or_wrapped, text_of
 from aaa.wire.lossless import Fields, mapping, native, with_native
-from aaa.wire.made_ids import CallIds, arguments_from, arguments_to
+from aaa.wire.made_ids import CallIds
 
 __all__ = ["FORMAT", "call_from", "call_to"]
 
@@ -34,7 +35,7 @@ def call_from(given: Mapping[str, Any], ids: CallIds) -> ToolCall:
         "function": {key: value for key, value in function.items() if key not in read},
         "no_arguments": arguments is None,
     }
-    text = arguments_from(mapping(arguments or {}, "the arguments of a tool call"))
+    text = text_of(mapping(arguments or {}, "the arguments of a tool call"))
     kept = {key: value for key, value in note.items() if value}
     return ToolCall(ids.id_of(name, call_id if has_id else None), name, text, with_native("", FORMAT, kept))
 
@@ -43,7 +44,7 @@ def call_to(call: ToolCall) -> Fields:
     """Write a call."""
     note = native(call.extra, FORMAT)
     function: Fields = {"name": call.name}
-    if (arguments := arguments_to(call.arguments_json)) or not note.get("no_arguments"):
+    if (arguments := object_or_wrapped(call.arguments_json)) or not note.get("no_arguments"):
         function["arguments"] = arguments
     fields: Fields = {"function": note.get("function", {}) | function}
     if call.id and not note.get("made"):

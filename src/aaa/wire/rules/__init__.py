@@ -9,8 +9,8 @@ One rule is one file, and knows no other; the dialects say which provider has wh
 speak of what a format makes of it: what a format merges or orders by itself needs no repair.
 """
 
+from aaa.wire.report import Repair, Violation
 from aaa.wire.rules.providers import PROVIDERS, rules_for
-from aaa.wire.rules.report import Repair, Violation
 from aaa.wire.rules.rule import Rule
 from aaa.wire.rules.ruleset import Rules
 from aaa.wire.rules.stand_ins import (

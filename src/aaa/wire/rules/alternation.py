@@ -12,9 +12,9 @@ from itertools import groupby, pairwise
 from typing import ClassVar
 
 from aaa.messages import Message
+from aaa.wire.report import Violation
 from aaa.wire.rules.draft import Draft, Entry
 from aaa.wire.rules.merging import merged
-from aaa.wire.rules.report import Violation
 from aaa.wire.rules.rule import Rule, cuts_of, head_length
 
 __all__ = ["Alternation"]

@@ -7,7 +7,6 @@ Nothing of what the model wrote is lost. The key is the one in Anthropic's guide
 arguments as JSON" (llama-server, status 500, measured November 2026).
 """
 
-import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
@@ -15,15 +14,14 @@ from typing import ClassVar
 from msgspec.structs import replace
 
 from aaa.messages import Message, ToolCall
+from aaa.wire.arguments import object_in, object_or_wrapped
 from aaa.wire.lossless import compact
+from aaa.wire.report import Violation, flagged
+from aaa.wire.rewriting import with_arguments
 from aaa.wire.rules.draft import Draft
-from aaa.wire.rules.report import Violation, flagged
-from aaa.wire.rules.rewriting import with_arguments
 from aaa.wire.rules.rule import Rule
 
-__all__ = ["INVALID_JSON", "Arguments"]
-
-INVALID_JSON = "INVALID_JSON"
+__all__ = ["Arguments"]
 
 
 @dataclass(frozen=True)
@@ -47,10 +45,7 @@ class Arguments(Rule):
     def _is_good(self, call: ToolCall) -> bool:
         if not call.arguments_json:
             return self.may_be_empty
-        try:
-            return isinstance(json.loads(call.arguments_json, parse_constant=_no_number), dict)
-        except (ValueError, RecursionError):
-            return False
+        return object_in(call.arguments_json) is not None
 
     def _fixed(self, message: Message) -> Message:
         return replace(message, tool_calls=tuple(map(self._call, message.tool_calls)))
@@ -59,8 +54,4 @@ class Arguments(Rule):
         if self._is_good(call):
             return call
         text = call.arguments_json
-        return with_arguments(call, compact({INVALID_JSON: text}) if text else "{}")
-
-
-def _no_number(text: str) -> None:
-    raise ValueError(f"{text} is not JSON")
+        return with_arguments(call, compact(object_or_wrapped(text)))

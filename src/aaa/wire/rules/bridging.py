@@ -13,8 +13,8 @@ from itertools import pairwise
 from typing import ClassVar
 
 from aaa.messages import Message
+from aaa.wire.report import Violation
 from aaa.wire.rules.draft import Draft, Entry
-from aaa.wire.rules.report import Violation
 from aaa.wire.rules.rule import Rule
 from aaa.wire.rules.stand_ins import bridge
 

@@ -17,10 +17,10 @@ from typing import ClassVar
 from msgspec.structs import replace
 
 from aaa.messages import Message, ToolCall
+from aaa.wire.report import Violation
+from aaa.wire.rewriting import with_call_id, with_result_id
 from aaa.wire.rules.answers import answers
 from aaa.wire.rules.draft import Draft, Entry
-from aaa.wire.rules.report import Violation
-from aaa.wire.rules.rewriting import with_call_id, with_result_id
 from aaa.wire.rules.rule import Rule
 
 __all__ = ["CallIds", "nine_letters", "readable"]

@@ -13,9 +13,9 @@ from typing import ClassVar
 from msgspec.structs import replace
 
 from aaa.messages import Message, Part, TextPart, ToolCall
+from aaa.wire.report import Violation, flagged
+from aaa.wire.rewriting import with_arguments
 from aaa.wire.rules.draft import Draft
-from aaa.wire.rules.report import Violation, flagged
-from aaa.wire.rules.rewriting import with_arguments
 from aaa.wire.rules.rule import Rule
 
 __all__ = ["Characters"]

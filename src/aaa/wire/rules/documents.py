@@ -9,8 +9,8 @@ from typing import ClassVar
 
 from aaa.messages import Message, OpaquePart, TextPart, with_text
 from aaa.wire.media import media_of
+from aaa.wire.report import Violation, flagged
 from aaa.wire.rules.draft import Draft
-from aaa.wire.rules.report import Violation, flagged
 from aaa.wire.rules.rule import Rule
 from aaa.wire.rules.stand_ins import SEE_DOCUMENT
 

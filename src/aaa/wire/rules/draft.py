@@ -12,7 +12,7 @@ from itertools import accumulate
 from typing import NamedTuple
 
 from aaa.messages import Message
-from aaa.wire.rules.report import Action, Repair
+from aaa.wire.report import Action, Repair
 
 __all__ = ["Draft", "Entry"]
 

@@ -17,9 +17,9 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from aaa.messages import Message, Part, TextPart, with_text
+from aaa.wire.report import Violation, flagged
+from aaa.wire.rewriting import with_parts
 from aaa.wire.rules.draft import Draft
-from aaa.wire.rules.report import Violation, flagged
-from aaa.wire.rules.rewriting import with_parts
 from aaa.wire.rules.rule import Rule
 from aaa.wire.rules.stand_ins import EMPTY_RESULT, EMPTY_USER
 from aaa.wire.rules.visible import is_blank, is_said, says_more

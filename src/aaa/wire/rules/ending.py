@@ -16,8 +16,8 @@ from msgspec.structs import replace
 
 from aaa.messages import Message
 from aaa.wire.lossless import Fields, compact
+from aaa.wire.report import Violation
 from aaa.wire.rules.draft import Draft, Entry
-from aaa.wire.rules.report import Violation
 from aaa.wire.rules.rule import Rule
 from aaa.wire.rules.stand_ins import CONTINUE
 

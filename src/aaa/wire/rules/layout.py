@@ -19,8 +19,8 @@ from msgspec.structs import replace
 
 from aaa.messages import Message
 from aaa.wire.lossless import native, with_native
+from aaa.wire.report import Violation
 from aaa.wire.rules.draft import Draft, Entry
-from aaa.wire.rules.report import Violation
 from aaa.wire.rules.rule import Rule
 
 __all__ = ["CallsLast", "ResponsesApart"]

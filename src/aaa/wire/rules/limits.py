@@ -13,8 +13,8 @@ from typing import ClassVar
 
 from aaa.messages import Message, OpaquePart, Part, ToolSpec
 from aaa.wire.media import media_of
+from aaa.wire.report import Violation
 from aaa.wire.rules.draft import Draft
-from aaa.wire.rules.report import Violation
 from aaa.wire.rules.rule import Rule
 
 __all__ = ["Limit", "call_count", "media_count", "request_bytes", "result_length", "tool_count"]

@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from aaa.messages import Message, with_text
+from aaa.wire.report import Violation, flagged
 from aaa.wire.rules.draft import Draft
-from aaa.wire.rules.report import Violation, flagged
 from aaa.wire.rules.rule import Rule
 from aaa.wire.rules.visible import says_more
 

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from aaa.messages import Message
+from aaa.wire.report import Violation
 from aaa.wire.rules.draft import Draft, Entry
-from aaa.wire.rules.report import Violation
 from aaa.wire.rules.rule import Rule, cuts_of, head_length, leading_systems
 from aaa.wire.rules.stand_ins import opening
 

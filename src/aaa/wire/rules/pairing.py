@@ -23,9 +23,9 @@ from typing import ClassVar
 import msgspec
 
 from aaa.messages import Message, OpaquePart
+from aaa.wire.report import Violation
 from aaa.wire.rules.answers import Answers, answers
 from aaa.wire.rules.draft import Draft, Entry
-from aaa.wire.rules.report import Violation
 from aaa.wire.rules.result_places import displaced, unanswered
 from aaa.wire.rules.rule import Rule, cuts_of
 from aaa.wire.rules.stand_ins import MISSING_RESULT

@@ -11,9 +11,9 @@ from typing import ClassVar
 from msgspec.structs import replace
 
 from aaa.messages import Message, Part, TextPart, with_text
+from aaa.wire.report import Violation
 from aaa.wire.rules.draft import Draft, Entry
 from aaa.wire.rules.merging import merged
-from aaa.wire.rules.report import Violation
 from aaa.wire.rules.rule import Rule
 
 __all__ = ["OnePrefill", "TrimmedPrefill"]

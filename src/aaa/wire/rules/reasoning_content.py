@@ -15,8 +15,8 @@ from msgspec.structs import replace
 
 from aaa.messages import Message
 from aaa.wire.lossless import Fields, compact
+from aaa.wire.report import Violation, flagged
 from aaa.wire.rules.draft import Draft
-from aaa.wire.rules.report import Violation, flagged
 from aaa.wire.rules.rule import Rule
 
 __all__ = ["ReasoningContent"]

@@ -13,8 +13,8 @@ from typing import ClassVar
 
 from aaa.messages import Message, OpaquePart, Part, TextPart, with_text
 from aaa.wire.media import media_of
+from aaa.wire.report import Violation, flagged
 from aaa.wire.rules.draft import Draft, Entry
-from aaa.wire.rules.report import Violation, flagged
 from aaa.wire.rules.rule import Rule
 from aaa.wire.rules.stand_ins import SHOWN_RESULTS
 

@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from aaa.messages import Message
+from aaa.wire.report import Violation
+from aaa.wire.rewriting import with_result_name
 from aaa.wire.rules.answers import answers
 from aaa.wire.rules.draft import Draft, Entry
-from aaa.wire.rules.report import Violation
-from aaa.wire.rules.rewriting import with_result_name
 from aaa.wire.rules.rule import Rule
 
 __all__ = ["ResultNames"]

@@ -12,8 +12,8 @@ from collections.abc import Sequence
 from typing import ClassVar
 
 from aaa.messages import Message
+from aaa.wire.report import Repair, Violation
 from aaa.wire.rules.draft import Draft
-from aaa.wire.rules.report import Repair, Violation
 
 __all__ = ["Rule", "cuts_of", "head_length", "leading_systems"]
 

@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from aaa.messages import Message
+from aaa.wire.report import Repair, Violation
 from aaa.wire.rules.draft import Draft
-from aaa.wire.rules.report import Repair, Violation
 from aaa.wire.rules.rule import Rule, cuts_of
 
 __all__ = ["Rules"]

@@ -17,8 +17,8 @@ from typing import Any, ClassVar
 from msgspec.structs import replace
 
 from aaa.messages import Message, OpaquePart, Part, TextPart
+from aaa.wire.report import Violation
 from aaa.wire.rules.draft import Draft, Entry
-from aaa.wire.rules.report import Violation
 from aaa.wire.rules.rule import Rule
 
 __all__ = ["ServerTools"]

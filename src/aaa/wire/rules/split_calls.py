@@ -13,8 +13,8 @@ from typing import ClassVar
 from msgspec.structs import replace
 
 from aaa.messages import Message, TextPart, with_text
+from aaa.wire.report import Violation, flagged
 from aaa.wire.rules.draft import Draft, Entry
-from aaa.wire.rules.report import Violation, flagged
 from aaa.wire.rules.rule import Rule
 from aaa.wire.rules.visible import is_said
 

@@ -17,8 +17,8 @@ from typing import ClassVar, Literal
 from msgspec.structs import replace
 
 from aaa.messages import Message, OpaquePart, TextPart, with_text
+from aaa.wire.report import Violation
 from aaa.wire.rules.draft import Draft, Entry
-from aaa.wire.rules.report import Violation
 from aaa.wire.rules.rule import Rule, leading_systems
 from aaa.wire.rules.stand_ins import framed_as_system
 

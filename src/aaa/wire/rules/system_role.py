@@ -10,8 +10,8 @@ from typing import ClassVar
 from msgspec.structs import replace
 
 from aaa.messages import Message
+from aaa.wire.report import Violation, flagged
 from aaa.wire.rules.draft import Draft
-from aaa.wire.rules.report import Violation, flagged
 from aaa.wire.rules.rule import Rule
 
 __all__ = ["SystemRole"]

@@ -18,9 +18,9 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from aaa.messages import Message, OpaquePart, Part
+from aaa.wire.report import Violation
+from aaa.wire.rewriting import with_parts
 from aaa.wire.rules.draft import Draft, Entry
-from aaa.wire.rules.report import Violation
-from aaa.wire.rules.rewriting import with_parts
 from aaa.wire.rules.rule import Rule, cuts_of
 
 __all__ = ["THINKING", "Thinking"]

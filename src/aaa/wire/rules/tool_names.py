@@ -15,9 +15,9 @@ from typing import ClassVar
 from msgspec.structs import replace
 
 from aaa.messages import Message, ToolCall, ToolSpec
+from aaa.wire.report import Violation, flagged
+from aaa.wire.rewriting import with_call_name, with_result_name
 from aaa.wire.rules.draft import Draft
-from aaa.wire.rules.report import Violation, flagged
-from aaa.wire.rules.rewriting import with_call_name, with_result_name
 from aaa.wire.rules.rule import Rule
 
 __all__ = ["ToolNames"]

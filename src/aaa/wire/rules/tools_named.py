@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from aaa.messages import Message
+from aaa.wire.report import Violation
 from aaa.wire.rules.draft import Draft
-from aaa.wire.rules.report import Violation
 from aaa.wire.rules.rule import Rule
 
 __all__ = ["ToolsNamed"]
