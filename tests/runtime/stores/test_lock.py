@@ -111,9 +111,9 @@ from aaa.runtime.stores.lock import DriveLock
 lock = DriveLock(path)
 lock.acquire()
 if os.fork() == 0:
+    say("forked")  # the child says it: only it knows that it has let go of what it inherited
     os.read(0, 1)  # outlives its parent
 else:
-    say("forked")
     os._exit(0)
 """
 
