@@ -1,6 +1,7 @@
 """Shorten the long arguments of old calls."""
 
 from aaa.context.cutting import with_shorter_arguments
+from aaa.context.strategies.replacing import replace_old
 from aaa.context.work import Work
 
 __all__ = ["ShortenCalls"]
@@ -25,13 +26,4 @@ class ShortenCalls:
 
     def reduce(self, work: Work) -> None:
         """As `apply`; awaits nothing."""
-        cut = 0
-        for index in range(work.head, work.tail):
-            message = work.messages[index]
-            if message.tool_calls and not work.is_protected(index):
-                shorter = with_shorter_arguments(message, self.max_chars)
-                if shorter is not message:
-                    work.messages[index] = shorter
-                    cut += 1
-        if cut:
-            work.applied.append(f"{self.name}({cut})")
+        replace_old(work, self.name, lambda message: with_shorter_arguments(message, self.max_chars))

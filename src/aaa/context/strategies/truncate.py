@@ -1,8 +1,9 @@
 """Shorten single huge tool results."""
 
 from aaa.context.shorten import shortened
+from aaa.context.strategies.replacing import replace_old
 from aaa.context.work import Work
-from aaa.messages import with_text
+from aaa.messages import Message, with_text
 
 __all__ = ["TruncateToolResults"]
 
@@ -29,13 +30,10 @@ class TruncateToolResults:
 
     def reduce(self, work: Work) -> None:
         """As `apply`; awaits nothing."""
-        cut = 0
-        for index in range(work.head, work.tail):
-            message = work.messages[index]
-            if message.role == "tool" and not work.is_protected(index) and message.content is not None:
-                content = shortened(message.content, self.max_chars, self.head)
-                if content is not message.content:
-                    work.messages[index] = with_text(message, content)
-                    cut += 1
-        if cut:
-            work.applied.append(f"{self.name}({cut})")
+        replace_old(work, self.name, self._cut)
+
+    def _cut(self, message: Message) -> Message:
+        if message.role != "tool" or message.content is None:
+            return message
+        content = shortened(message.content, self.max_chars, self.head)
+        return message if content is message.content else with_text(message, content)
