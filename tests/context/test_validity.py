@@ -99,6 +99,28 @@ def test_a_reported_size_and_a_repair_together_stay_within_the_budget():
     assert prompt.plan.tokens_after <= 200
 
 
+@pytest.mark.parametrize("provider", [None, "anthropic"])
+def test_what_was_reported_is_in_the_size_of_a_prompt_that_extends_it(provider):
+    fitter = PromptFitter(ContextPolicy(4_000, reserve_output=0, counter=HeuristicCounter()))
+    talk = [Message("user", "x" * 800)]
+    sent = fitter.fit_sync(talk, provider=provider).plan
+    fitter.record(500)
+    grown = fitter.fit_sync([*talk, Message("assistant", "y"), Message("user", "z")], provider=provider).plan
+    assert grown.tokens_after == grown.tokens_before == grown.kept_prefix_tokens
+    assert grown.tokens_after == 500 + grown.raw_tokens - sent.raw_tokens
+
+
+def test_after_a_cut_a_prompt_is_no_longer_measured_by_the_report_on_what_it_was():
+    settings = {"reserve_output": 0, "trigger": 0.1, "target": 0.1, "keep_recent": 1, "sticky": True}
+    fitter = PromptFitter(ContextPolicy(664, counter=HeuristicCounter(), **settings))
+    lost = [ToolCall(name, "run", '{"a":1}' * 40) for name in "abcd"]
+    talk = [Message("system", "x" * 800), Message("assistant", None, (lost[0],))]
+    fitter.fit_sync(talk, provider="mistral")
+    fitter.record(1_400)
+    grown = [*talk, Message("assistant", "see", tuple(lost[1:])), Message("user", "on")]
+    assert fitter.fit_sync(grown, provider="mistral").plan.tokens_after <= 664
+
+
 def test_with_previous_response_id_a_result_is_no_orphan():
     messages = [Message("tool", "r", tool_call_id="call_1")]
     fitter = PromptFitter(ContextPolicy(8_000))

@@ -7,9 +7,11 @@ stored summary, edits in force ─▶ above the trigger? ─▶ strategies, down
 
 from collections.abc import Awaitable, Generator, Sequence
 from functools import cached_property
+from itertools import takewhile
 from math import floor
 from typing import Any, cast
 
+from aaa.context.anchor import Anchor
 from aaa.context.breaker import Breaker, least_gain
 from aaa.context.counters import Measure
 from aaa.context.driving import Steps
@@ -75,7 +77,7 @@ class Planning:
         self.late_results = 0
         self.repairs: tuple[Repair, ...] = ()
         self.repairs_raw = 0
-        self.repaired_tokens = 0
+        self.is_anchored = self._extends(call.anchor)
 
     def steps(self) -> Steps:
         """Make the plan.
@@ -91,8 +93,7 @@ class Planning:
         work = self._work(start)
         size = self._size_of(work.raw)
         if size > self.settings.trigger_tokens or self.pressure < 1:
-            if self._is_anchored:
-                self.measure.ratio = size / max(work.raw, 1)  # so that the anchored size governs what follows
+            self._leave_anchor(size, work.raw)
             yield from self._compact(work, size)
         if self.target is not None:
             yield from self._repair(work)
@@ -172,16 +173,13 @@ class Planning:
         return work
 
     def _size_of(self, raw: int) -> int:
-        """The size of the prompt before anything is done: anchored where the provider has reported its beginning."""
-        anchor = self.anchor
-        if anchor is None or not self._is_anchored:
+        """The size of a prompt: anchored while it extends the one whose size the provider has reported."""
+        if self.anchor is None or not self.is_anchored:
             return self.measure.size(raw)
-        return anchor.reported + self.measure.size(raw - anchor.raw)
+        return self.anchor.reported + self.measure.size(raw - self.anchor.raw)
 
-    @cached_property
-    def _is_anchored(self) -> bool:
+    def _extends(self, anchor: Anchor | None) -> bool:
         """Whether the prompt begins with the one that the anchor tells of."""
-        anchor = self.anchor
         return (
             anchor is not None
             and anchor.length <= len(self.transcript)
@@ -189,6 +187,12 @@ class Planning:
             and anchor.upto == (self.record.upto if self.record else 0)
             and (anchor.model, anchor.tools_raw) == (self.measure.model, self.measure.tools_raw)
         )
+
+    def _leave_anchor(self, size: int, raw: int) -> None:
+        """The prompt is about to change and extends nothing any more: its anchored size goes on as a ratio."""
+        if self.is_anchored:
+            self.measure.ratio = size / max(raw, 1)
+            self.is_anchored = False
 
     def _compact(self, work: Work, size: int) -> Generator[Awaitable[Any], Any, None]:
         settings = self.settings
@@ -218,18 +222,17 @@ class Planning:
         budget = self.settings.budget_tokens
         for _ in range(_REPAIR_ROUNDS):
             self._find_repairs(work)
-            size = self.repaired_tokens = self._size_of(work.raw + self.repairs_raw)
+            size = self._size_of(work.raw + self.repairs_raw)
             if size <= budget:
                 return
-            if self._is_anchored:
-                self.measure.ratio = size / max(work.raw + self.repairs_raw, 1)
+            self._leave_anchor(size, work.raw + self.repairs_raw)
             limit = budget - max(self.measure.size(self.repairs_raw), 0)
             yield from self._reduce(work, min(limit, self.settings.target_tokens))
             self.rungs += self._reach_floor(work, limit)
         self._find_repairs(work)
-        self.repaired_tokens = self.measure.size(work.raw + self.repairs_raw)
-        if self.repaired_tokens > budget:
-            raise self._floor_error(self.repaired_tokens, work.items, budget)
+        size = self._size_of(work.raw + self.repairs_raw)
+        if size > budget:
+            raise self._floor_error(size, work.items, budget)
 
     def _find_repairs(self, work: Work) -> None:
         repaired, self.repairs = made_valid(work.items, self.transcript, self.target)
@@ -316,16 +319,16 @@ class Planning:
             self.new_records.append(work.record)
 
     def _plan(self, work: Work, start: list[Edit]) -> Plan:
-        changed = bool(work.applied or self.rungs)
+        changed, raw = bool(work.applied or self.rungs), work.raw + self.repairs_raw
         late = [f"late_results({self.late_results})"] if self.late_results > 0 else []
         stored = ["stored_summary"] if self.record is not None and not self.settings.is_sticky else []
         return Plan(
             length=work.length,
-            raw_tokens=work.raw + self.repairs_raw,
+            raw_tokens=raw,
             edits=work.edits() if changed else tuple(start),
-            tokens_before=self.measure.size(self._whole_raw),
-            tokens_after=self.repaired_tokens if self.repairs else work.tokens,
-            kept_prefix_tokens=self.measure.size(self.measure.tools_raw + _kept_raw(work)),
+            tokens_before=self._size_of(self._whole_raw),
+            tokens_after=self._size_of(raw),
+            kept_prefix_tokens=self._kept_tokens(work),
             applied=(*stored, *late, *work.applied, *(f"floor({rung})" for rung in self.rungs)),
             floor=tuple(self.rungs),
             rejected=tuple(work.rejected),
@@ -340,6 +343,17 @@ class Planning:
             target=self.target,
             repairs=self.repairs,
         )
+
+    def _kept_tokens(self, work: Work) -> int:
+        """Calibrated tokens of tools and the messages at the start that are the transcript's own."""
+        kept = takewhile(
+            lambda item: item[1].source == item[0] and item[1].message is work.transcript[item[0]],
+            enumerate(work.items),
+        )
+        raws = [item.raw for _, item in kept]
+        if len(raws) == work.length and not self.repairs:
+            return self._size_of(work.raw)
+        return self.measure.size(self.measure.tools_raw + sum(raws))
 
     def _breaker_after(self, raw_tokens: int) -> Breaker:
         return self.outcome or self.breaker.after(
@@ -360,16 +374,6 @@ class Planning:
             tail_tokens=tail,
             largest=[(item.source or 0, item.message.role, size(item.raw)) for item in largest],
         )
-
-
-def _kept_raw(work: Work) -> int:
-    """Raw tokens of the messages at the start that are the transcript's own."""
-    raw = 0
-    for position, item in enumerate(work.items):
-        if item.source != position or item.message is not work.transcript[position]:
-            break
-        raw += item.raw
-    return raw
 
 
 def _kept_beside(transcript: Transcript, record: SummaryRecord) -> list[int]:
