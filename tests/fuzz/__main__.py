@@ -50,7 +50,13 @@ def _round(number: int, tried: "Counter[str]") -> None:
         st.lists(usages(), max_size=3),
     )
     def hunt(messages, spec, target, reports):
-        prompts, errors = check_each_prompt(spec.build(), messages, *target, reports)
+        try:
+            prompts, errors = check_each_prompt(spec.build(), messages, *target, reports)
+        except Exception as error:
+            if not tried["broken"]:
+                print(f"seed {number}: {error!r}; looking for a smaller input, up to five minutes", file=sys.stderr)
+            tried["broken"] += 1
+            raise
         tried.update(conversations=1, messages=len(messages), prompts=prompts, errors=errors)
 
     hunt()
