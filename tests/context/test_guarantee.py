@@ -8,9 +8,9 @@ from hypothesis import strategies as st
 
 from aaa.context import ContextPolicy, HeuristicCounter, PromptFitter
 from aaa.errors import ContextFloorError
-from aaa.messages import Message, ToolCall, ToolSpec
+from aaa.messages import Message, TextPart, ToolCall, ToolSpec
 from aaa.wire.rules import PROVIDERS, rules_for
-from tests.strategies import IMAGE, conversations, policy_specs, tool_specs
+from tests.strategies import IMAGE, PolicySpec, conversations, policy_specs, tool_specs
 
 pytestmark = pytest.mark.filterwarnings("ignore:Generating overly large repr")
 
@@ -117,3 +117,20 @@ def test_there_is_one_warning_where_head_and_tools_stand_above_the_trigger(caplo
     for text in "abc":
         fitter.fit_sync([Message("user", "t" * 930), Message("assistant", text)])
     assert [record.getMessage().split()[4] for record in caplog.records] == ["270"]
+
+
+def test_what_stood_beside_a_summary_and_is_dropped_later_is_told_of():
+    """A call under way is left out of the summary; once it is answered it may go, and the marker counts it."""
+    brief = {"strategies": ("summarize",), "keep_tokens_ratio": 0.0, "chunk_tokens": 1, "counter": "fine"}
+    policy = PolicySpec(window=200, trigger=0.1, target=0.1, keep_recent=0, **brief).build()
+    fitter, measure = PromptFitter(policy), policy.measure()
+    messages = [
+        Message("assistant", None, (ToolCall("", "read", "not json {"),)),
+        Message("assistant", None, (ToolCall("a", "read"),)),
+        Message("user", (TextPart("two"), IMAGE)),
+        Message("tool", None, tool_call_id=""),
+    ]
+    for length in (1, 2, 3, 4):
+        prompt = fitter.fit_sync(messages[:length], provider="alibaba")
+    assert sum(map(measure.message, prompt.messages)) == prompt.plan.tokens_after
+    assert [edit.index for edit in prompt.plan.edits if edit.action == "drop"] == [1, 3]

@@ -39,8 +39,9 @@ def edits_of(
 def _summary_of(transcript: Transcript, items: Sequence[Item], record: SummaryRecord) -> Edit:
     written = next((item for item in items if _is_written_summary(item)), None)
     begin = record.begin_in(transcript)
-    kept = tuple(i.source for i in items if i.source is not None and begin <= i.source < record.upto)
-    return summary_edit(transcript, record, kept, written)
+    kept = {item.source for item in items if item.source is not None and begin <= item.source < record.upto}
+    kept.update(record.kept or ())  # what is dropped of these later, the summary does not tell of
+    return summary_edit(transcript, record, sorted(kept), written)
 
 
 def summary_edit(transcript: Transcript, record: SummaryRecord, kept: Sequence[int], written: Item | None) -> Edit:
@@ -73,7 +74,7 @@ def _changes(
 ) -> list[Edit]:
     kept = {item.source: item for item in items}
     covered = range(summary[0].index, summary[0].stop) if summary else range(0)
-    inside = sorted(source for source in kept if source is not None and source in covered)
+    inside = summary[0].kept if summary else ()
     has_marker = any(map(is_written_marker, items))
     edits: list[Edit] = []
     for index in (*range(covered.start), *inside, *range(covered.stop, length)):
