@@ -224,3 +224,7 @@ def test_what_was_spent_on_the_way_to_a_failure_is_told():
 
     outcome = written(summarize, "a", "b")
     assert (outcome.tokens_spent, outcome.cost, outcome.problem) == (10, 0.5, "empty")
+
+
+def test_half_a_character_in_a_summary_is_written_as_a_log_keeps_it():
+    assert written(lambda text, previous: "done \ud83d, open: é").text == "done \\ud83d, open: é"

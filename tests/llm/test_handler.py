@@ -143,6 +143,17 @@ def test_a_second_overflow_fails_the_call():
     bounded(scenario())
 
 
+def test_an_overflow_whose_provider_gave_no_numbers_is_told_with_ours():
+    async def scenario():
+        client = FakeLLMClient([ContextOverflowError(), ContextOverflowError(limit=15_000)])
+        _, log = await call(client, long_talk(), context=ContextPolicy(20_000, reserve_output=0))
+        failed = next(event.data for event in log if event.type == "aaa.llm.failed")
+        ours = f"the prompt was about {failed['tokens']:,} tokens in a window taken to be 20,000"
+        assert failed["error"]["message"].endswith(f"(limit 15,000); {ours}")
+
+    bounded(scenario())
+
+
 def test_a_refusal_without_numbers_of_a_prompt_that_can_not_be_smaller_is_tried_once_more_as_it_is():
     async def scenario():
         talk = [Message("system", "s"), Message("user", "always commit", pinned=True), *ask("hello")]

@@ -1,6 +1,7 @@
 """The front door: start, resume, recover, delete, watch, close."""
 
 import asyncio
+import gc
 import logging
 
 import msgspec
@@ -268,6 +269,30 @@ def test_closing_waits_for_a_write_that_is_slow():
         assert kinds(await store.read("r"))[-1] == "tool.completed 1.0"
 
     bounded(scenario())
+
+
+def test_an_algorithm_that_fails_as_its_engine_closes_leaves_no_error_that_nobody_looked_at():
+    async def fails_when_stopped(run, input):
+        begun.set()
+        try:
+            await asyncio.Event().wait()
+        except asyncio.CancelledError:
+            raise ValueError("could not tidy up") from None
+
+    async def closed():
+        async with engine_of() as engine:
+            await engine.start(Given(fails_when_stopped), None, run_id="r")
+            await begun.wait()
+
+    async def scenario():
+        asyncio.get_running_loop().set_exception_handler(lambda _, told: noted.append(told["message"]))
+        await closed()
+        gc.collect()
+
+    noted: list[str] = []
+    begun = asyncio.Event()
+    bounded(scenario())
+    assert noted == []
 
 
 def test_a_listener_sees_every_event_in_order_those_from_outside_too():

@@ -17,6 +17,7 @@ from msgspec.structs import replace
 
 from aaa.errors import ContextOverflowError
 from aaa.messages import LLMClient, LLMRequest, LLMResponse, Message, OpaquePart
+from aaa.messages.digest import escape_surrogates
 from aaa.wire.media import media_of
 
 __all__ = [
@@ -176,8 +177,13 @@ async def _folded(pending: PendingSummary, pieces: list[str], so_far: Written) -
         problem = part.problem or _problem_of(part.text)
         if problem:
             return Written(problem=problem, tokens_spent=spent, cost=cost)
-        so_far = Written(part.text.strip(), tokens_spent=spent, cost=cost)
+        so_far = Written(_as_stored(part.text.strip()), tokens_spent=spent, cost=cost)
     return so_far
+
+
+def _as_stored(text: str) -> str:
+    """The text as a log gives it back, so that a run that is resumed sends the same bytes."""
+    return text if text.isascii() else str(escape_surrogates(text))
 
 
 def _failed(so_far: Written, what: str) -> Written:

@@ -81,7 +81,8 @@ class LLMHandler:
                 prompt = await self._smaller(effects, view, request, prompt, overflow)
                 response = await self._call(effects, _fitted(request, prompt))
         except Exception as error:  # noqa: BLE001 - recorded with what was sent, and raised into the algorithm
-            return {"error": error_data(error)} | view.described(effects, prompt)
+            told = _told(error, prompt, view.fitter.window(request.model))
+            return {"error": told} | view.described(effects, prompt)
         return self._settled(effects, view, prompt, response)
 
     async def _smaller(
@@ -232,6 +233,15 @@ def _note_rejected(
     if digests or tokens_spent or cost:
         data = {"rejected": list(rejected), "digests": list(digests), "tokens_spent": tokens_spent, "cost": cost}
         effects.note("aaa.context.rejected", data | more)
+
+
+def _told(error: Exception, prompt: Prepared[Message], window_tokens: int) -> dict[str, str]:
+    """The error as a log keeps it; an overflow whose provider gave no numbers has ours instead."""
+    told = error_data(error)
+    if isinstance(error, ContextOverflowError) and not (error.limit and error.requested) and prompt.plan is not None:
+        ours = f"the prompt was about {prompt.plan.tokens_after:,} tokens in a window taken to be {window_tokens:,}"
+        told["message"] += f"; {ours}"
+    return told
 
 
 def _pressure_after(overflow: ContextOverflowError) -> float:

@@ -204,10 +204,12 @@ class _Driver:
 
 
 async def _stopped(task: "asyncio.Task[Any]") -> None:
-    """Cancel the task, once, and wait for it; what it raises is looked at elsewhere."""
+    """Cancel the task, once, and wait for it; what it raised is taken note of, so that no loop complains of it."""
     if not task.done():
         task.cancel()
         await asyncio.wait([task])
+    if not task.cancelled():
+        task.exception()
 
 
 def _plain(spent: Spent) -> dict[str, Any]:
