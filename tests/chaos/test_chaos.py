@@ -17,7 +17,7 @@ def test_short_runs_end_in_success_or_a_clear_error_and_their_logs_are_whole(tmp
 
 def test_a_run_is_drawn_from_its_seed_and_number_alone(tmp_path):
     (tmp_path / "again").mkdir()
-    first, again = run_one(0, 14, 6, tmp_path), run_one(0, 10, 6, tmp_path / "again")
+    first, again = run_one(0, 14, 6, tmp_path), run_one(0, 14, 6, tmp_path / "again")
 
     assert (first.ending, first.counts, first.faults) == (again.ending, again.counts, again.faults)
 
