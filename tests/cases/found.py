@@ -26,7 +26,7 @@ class Found:
     history: Sequence[Message] | None = None
     value: Any = None
     error: Exception | None = None
-    seconds: float = 0.0
+    seconds: float = 0.0  # of the processor
     count_calls: int = 0
     warnings: list[str] = field(default_factory=list)
     plan: Any = None

@@ -6,14 +6,16 @@ import json
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from aaa.context import ContextPolicy, FitterState, HeuristicCounter, PromptFitter, Transcript
 from aaa.errors import ContextFloorError
-from aaa.messages import Message, ToolCall
+from aaa.messages import Message, OpaquePart, TextPart, ToolCall
 from aaa.wire.openai_chat import message_from_dict
 from tests.context.test_abridged import containers, objects
 
 TASK = Message("user", "task")
+SHOT = OpaquePart("image_url", '{"type":"image_url","image_url":{"url":"https://example.org/shot.png"}}')  # of any size
 
 
 def prompt_of(messages, window, **settings):
@@ -170,3 +172,25 @@ def test_what_is_cut_is_an_edit_that_stays_in_force():
     second = again.fit_sync([*messages, Message("user", "go on")])
     assert second.messages[:3] == first.messages
     assert Transcript(messages, count=lambda _: 0)[1] is messages[1]
+
+
+def test_images_of_the_newest_results_become_notes_the_oldest_first_and_as_few_as_it_takes():
+    shots = [replace(result("", str(n)), content=(TextPart(f"shot {n}"), SHOT)) for n in range(4)]
+    calls = tuple(ToolCall(str(n), "look") for n in range(4))
+    messages = [TASK, Message("assistant", None, calls), *shots]
+    prepared = asyncio.run(ContextPolicy(4_000, reserve_output=0).prepare(messages))
+    assert prepared.report["floor"] == ["cut_media"]
+    assert [SHOT in message.content for message in prepared.messages[2:]] == [False, False, True, True]
+    assert prepared.messages[2].content[0] == shots[0].content[0]
+    assert "image left out" in prepared.messages[2].content[1].text
+    assert [edit.index for edit in prepared.plan.edits] == [2, 3]
+
+
+def test_images_that_the_user_gave_are_not_cut():
+    messages = [
+        Message("user", "look"),
+        Message("assistant", "at what?"),
+        Message("user", (TextPart("these"), *[SHOT] * 3)),
+    ]
+    with pytest.raises(ContextFloorError):
+        asyncio.run(ContextPolicy(4_000, reserve_output=0).prepare(messages))

@@ -1,4 +1,4 @@
-"""Large results and large arguments cut to the longest common length that fits: the floor's last rungs.
+"""Large results and large arguments cut to the longest common length that fits, and images of results left out.
 
 Room is shared: the largest are cut to one length, what is shorter stays whole. JSON stays JSON, and the arguments of a
 call stay an object with the same keys. What is cut is cut below the trigger if it can be, so that the next call need
@@ -11,12 +11,13 @@ from typing import Any, cast
 from msgspec.structs import replace
 
 from aaa.context.abridged import abridged, abridged_object, parsed
+from aaa.context.media_notes import with_notes
 from aaa.context.shorten import cut_text, shortened
 from aaa.context.work import Work
 from aaa.messages import Message, ToolCall, with_text
 from aaa.wire.rewriting import with_arguments
 
-__all__ = ["SHORTEST", "cut_arguments", "cut_results", "with_shorter_arguments"]
+__all__ = ["SHORTEST", "cut_arguments", "cut_media", "cut_results", "with_shorter_arguments"]
 
 SHORTEST = 200  # characters that a result, or the arguments of a call, are never cut below
 
@@ -49,6 +50,19 @@ def cut_arguments(work: Work, limit_tokens: int, aim_tokens: int) -> bool:
         if message.tool_calls
     }
     return _cut_level(work, (aim_tokens, limit_tokens), lengths, cut)
+
+
+def cut_media(work: Work, limit_tokens: int, _aim_tokens: int) -> bool:
+    """Put notes for the images and files of results, the oldest first, as many as it takes; says whether for any."""
+    is_cut = False
+    for index, message in enumerate(work.messages):
+        if work.tokens <= limit_tokens:
+            break
+        noted = with_notes(message, also_linked=True) if message.role == "tool" else message
+        if noted is not message and not work.is_protected(index) and work.count(noted) < work.items[index].raw:
+            work.messages[index] = noted
+            is_cut = True
+    return is_cut
 
 
 def with_shorter_arguments(message: Message, max_chars: int) -> Message:

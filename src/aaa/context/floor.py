@@ -3,8 +3,9 @@
     1  fewer recent groups   results outside the newest groups are cleared, then groups dropped, oldest first
     2  results cut           what is left of the results is cut to one length, start and end kept, JSON still JSON
     3  arguments cut         those of calls likewise, leaf by leaf
-    4  users dropped         what `sticky=True` spared of the user's words, with a marker
-    5  ContextFloorError     with the sizes
+    4  media cut             images and files of results become notes, the oldest first
+    5  users dropped         what `sticky=True` spared of the user's words, with a marker
+    6  ContextFloorError     with the sizes
 
 Groups are dropped only where that can be enough, so that no user's word goes for the sake of one huge result.
 """
@@ -13,7 +14,7 @@ from collections.abc import Callable, Iterator
 
 from msgspec.structs import replace
 
-from aaa.context.cutting import cut_arguments, cut_results
+from aaa.context.cutting import cut_arguments, cut_media, cut_results
 from aaa.context.invariants import is_lawful
 from aaa.context.ledger import is_written_marker
 from aaa.context.markers import marker
@@ -78,7 +79,7 @@ def _leave_out_marker(work: Work) -> bool:
 
 
 def _cuts(work: Work, is_needed: Callable[[], bool], limit: int, aim: int) -> Iterator[str]:
-    for cut in (cut_results, cut_arguments):
+    for cut in (cut_results, cut_arguments, cut_media):
         if is_needed() and cut(work, limit, aim):
             yield cut.__name__
 

@@ -20,6 +20,7 @@ from aaa.context.floor import reach_floor
 from aaa.context.groups import groups, is_pinned
 from aaa.context.invariants import is_faithful, is_lawful
 from aaa.context.ledger import in_force, summary_edit, with_calls
+from aaa.context.limits import keep_limits
 from aaa.context.plan import Plan
 from aaa.context.settings import Call, Settings
 from aaa.context.spared import spared_users
@@ -91,6 +92,8 @@ class Planning:
         if not start and is_small and self.target is None:
             return self._untouched()
         work = self._work(start)
+        if self.target is not None:
+            self._keep_limits(work, self.target)
         size = self._size_of(work.raw)
         if size > self.settings.trigger_tokens or self.pressure < 1:
             self._leave_anchor(size, work.raw)
@@ -98,6 +101,12 @@ class Planning:
         if self.target is not None:
             yield from self._repair(work)
         return self._plan(work, start)
+
+    def _keep_limits(self, work: Work, target: Target) -> None:
+        raw = work.raw
+        keep_limits(work, target)
+        if work.applied:
+            self._leave_anchor(self._size_of(raw), raw)
 
     def _untouched(self) -> Plan:
         raw = self._whole_raw

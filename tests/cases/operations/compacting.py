@@ -68,9 +68,9 @@ def compact(found: Found) -> None:
         read = [*earlier, *read]
     found.before = read
     fitter = fitter_of(found, state)
-    start = time.perf_counter()
+    start = time.process_time()
     found.error = _run(_compacted(found, fitter, read))
-    found.seconds = time.perf_counter() - start
+    found.seconds = time.process_time() - start
     found.history = list(asyncio.run(fitter.fit(read)).messages)
     later = [*case.get("then_append", ())] + ([_user(found, case["next_user"])] if "next_user" in case else [])
     whole = [*read, *found.given_format.read(later)] if later else read

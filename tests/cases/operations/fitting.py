@@ -35,9 +35,9 @@ def fit(found: Found) -> None:
     counter = TurnCounter(found.format) if "max_messages" in case else counter_of(case)
     try:
         fitter = PromptFitter(_policy(found, counter))
-        start = time.perf_counter()
+        start = time.process_time()
         prepared = asyncio.run(fitter.fit(found.before, tools=read.tools, **found.target))
-        found.seconds = time.perf_counter() - start
+        found.seconds = time.process_time() - start
     except (AaaError, ValueError) as error:
         found.error = error
         return

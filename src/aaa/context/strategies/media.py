@@ -1,10 +1,11 @@
 """Replace the oldest images and files by short notes, where a request has too many bytes."""
 
-from msgspec.structs import replace
+from collections.abc import Callable
+from math import ceil
 
+from aaa.context.media_notes import with_notes
 from aaa.context.work import Work
-from aaa.messages import Message, OpaquePart, Part, TextPart
-from aaa.wire.media import Media, media_of
+from aaa.messages import Message, OpaquePart, Part
 
 __all__ = ["DropMedia", "drop_oldest_media"]
 
@@ -37,36 +38,27 @@ class DropMedia:
             work.applied.append(f"{self.name}({dropped})")
 
 
-def drop_oldest_media(work: Work, max_bytes: int) -> int:
-    """Replace the oldest media by notes until about `max_bytes` are left; says how many went."""
-    sizes = [_bytes_of(message) for message in work.messages]
-    over, dropped = sum(sizes) - max_bytes, 0
+def drop_oldest_media(
+    work: Work, most: int, *, counted: Callable[[Message], int] | None = None, step: int = 1, also_linked: bool = False
+) -> int:
+    """Replace the oldest media by notes until at most `most` is left; says in how many messages.
+
+    `counted` says how much of it a message has, by default bytes. What goes is rounded up to a multiple of `step`, so
+    that the next message does not change the beginning of the prompt again. Of media that are only linked there is
+    nothing to leave out, unless `also_linked`.
+    """
+    counted = counted or _bytes_of
+    amounts = [counted(message) for message in work.messages]
+    over, dropped = ceil((sum(amounts) - most) / step) * step, 0
     for index, message in enumerate(work.messages):
         if over <= 0:
             break
-        noted = message if work.is_protected(index) else _with_notes(message)
+        noted = message if work.is_protected(index) else with_notes(message, also_linked=also_linked)
         if noted is not message:
             work.messages[index] = noted
-            over -= sizes[index] - _bytes_of(noted)
+            over -= amounts[index] - counted(noted)
             dropped += 1
     return dropped
-
-
-def _with_notes(message: Message) -> Message:
-    if not isinstance(message.content, tuple):
-        return message
-    parts = tuple(map(_noted, message.content))
-    return message if parts == message.content else replace(message, content=parts)
-
-
-def _noted(part: Part) -> Part:
-    media = media_of(part) if isinstance(part, OpaquePart) else None
-    return part if media is None or media.data is None else TextPart(_note(media))
-
-
-def _note(media: Media) -> str:
-    of = f" {media.name}" if media.name else ""
-    return f"[{media.kind}{of} left out: {len(media.data or ''):,} characters of {media.mime_type or 'data'}]"
 
 
 def _bytes_of(message: Message) -> int:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from aaa.messages import Message
 from aaa.wire.report import Repair, Violation
 from aaa.wire.rules.draft import Draft
+from aaa.wire.rules.limits import Limit
 from aaa.wire.rules.rule import Rule, cuts_of
 
 __all__ = ["Rules"]
@@ -17,6 +18,11 @@ class Rules:
 
     provider: str
     rules: tuple[Rule, ...]
+
+    @property
+    def limits(self) -> tuple[Limit, ...]:
+        """The rules that only say how much is too much."""
+        return tuple(rule for rule in self.rules if isinstance(rule, Limit))
 
     def violations(self, messages: Sequence[Message]) -> list[Violation]:
         """What the provider would refuse, rule by rule."""
