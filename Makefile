@@ -17,7 +17,7 @@ CHECKABLE := $(VENV)/.stamp-check
 LOCKABLE := $(VENV)/.stamp-lock
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-hf test-llama fuzz chaos check format bench lock clean
+.PHONY: help demo test test-hf test-llama fuzz sweep chaos check format bench lock clean
 .DELETE_ON_ERROR:
 
 help: ## print this list
@@ -40,6 +40,9 @@ test-llama: ## a real llama-server on a tiny random model; LLAMA_SERVER names on
 
 fuzz: $(TESTABLE) ## hunt for a conversation, policy and provider that break a promise (ARGS="--seconds 3600")
 	$(BIN)/python -m tests.fuzz $(ARGS)
+
+sweep: $(TESTABLE) ## fit every recorded conversation in every format (ARGS=--exhaustive: every small one, every edit)
+	$(BIN)/python -m tests.sweep $(ARGS)
 
 chaos: $(TESTABLE) ## 500 runs of 60 steps against a provider that does everything wrong (ARGS="--runs 50 --seed 1")
 	$(BIN)/python -m tests.chaos $(ARGS)
