@@ -18,6 +18,8 @@ _NOTE = 48  # characters of a note about items or keys that were cut, with its c
 _LEAST = 24  # characters that are worth keeping of one item
 _ELLIPSIS = "…"
 
+_dumped = json.JSONEncoder(separators=(",", ":"), ensure_ascii=False).encode  # made once: `json.dumps` makes one a call
+
 
 def parsed(text: str) -> Any:
     """The value of `text` if it is a JSON object or list, else None. Cost: O(text)."""
@@ -58,10 +60,6 @@ def _finite(digits: str) -> float:
     if isinf(number):
         raise ValueError(f"{digits} is out of range")
     return number
-
-
-def _dumped(value: Any) -> str:
-    return json.dumps(value, separators=(",", ":"), ensure_ascii=False)
 
 
 def _size(value: Any, limit: int) -> int:
