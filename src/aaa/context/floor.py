@@ -10,19 +10,22 @@
 Groups are dropped only where that can be enough, so that no user's word goes for the sake of one huge result.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 
 from msgspec.structs import replace
 
+from aaa.context.counters import Measure
 from aaa.context.cutting import cut_arguments, cut_media, cut_results
+from aaa.context.edits import Item
 from aaa.context.invariants import is_lawful
 from aaa.context.ledger import is_written_marker
 from aaa.context.markers import marker
 from aaa.context.strategies.clear import clear_results
 from aaa.context.strategies.drop import drop_groups
 from aaa.context.work import Work
+from aaa.errors import ContextFloorError
 
-__all__ = ["reach_floor"]
+__all__ = ["floor_error", "reach_floor"]
 
 _PLACEHOLDER = "[tool result removed to save context]"
 
@@ -94,3 +97,20 @@ def _dropping_is_enough(work: Work, limit: int) -> bool:
     kept = work.kept_in(work.head, start)
     left = [*work.messages[: work.head], *(work.messages[index] for index in kept), *work.messages[start:]]
     return work.size_of([*left, marker(1000)]) <= limit
+
+
+def floor_error(
+    items: Sequence[Item], measure: Measure, *, head_raw: int, needed: int, budget: int, reserve: int
+) -> ContextFloorError:
+    """The error of a prompt of `items`, which needs more than its budget. Units: tokens; `head_raw` uncalibrated."""
+    tools, head = measure.size(measure.tools_raw), measure.size(head_raw)
+    largest = sorted((item for item in items if item.source is not None), key=lambda item: -item.raw)[:3]
+    tail = max(needed - head - tools, 0)
+    return ContextFloorError(
+        window_tokens=budget + reserve,
+        reserve_tokens=reserve,
+        head_tokens=head if tail else needed - tools,
+        tools_tokens=tools,
+        tail_tokens=tail,
+        largest=[(item.source or 0, item.message.role, measure.size(item.raw)) for item in largest],
+    )

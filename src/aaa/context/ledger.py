@@ -9,14 +9,23 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from aaa.context.edits import Edit, Item
-from aaa.context.groups import is_pinned
+from aaa.context.edits import Edit, Item, pinned_in
+from aaa.context.groups import groups, is_pinned
 from aaa.context.markers import is_marker
 from aaa.context.summaries import SummaryRecord
 from aaa.context.transcript import Transcript
 from aaa.messages import with_extra_of
 
-__all__ = ["after", "difference", "edits_of", "in_force", "is_written_marker", "summary_edit", "with_calls"]
+__all__ = [
+    "after",
+    "difference",
+    "edits_of",
+    "in_force",
+    "is_written_marker",
+    "kept_beside",
+    "summary_edit",
+    "with_calls",
+]
 
 
 def edits_of(
@@ -67,6 +76,21 @@ def _is_written_summary(item: Item) -> bool:
 def is_written_marker(item: Item) -> bool:
     """Whether the item is a marker that a strategy wrote."""
     return item.source is None and is_marker(item.message) and item.message.kind == "marker"
+
+
+def kept_beside(transcript: Transcript, record: SummaryRecord) -> list[int]:
+    """What stays beside a stored summary: what stayed when it was written, and groups with a message pinned since."""
+    begin = record.begin_in(transcript)
+    pinned = pinned_in(transcript, begin, record.upto)
+    if record.kept is None or not pinned:
+        return list(record.kept) if record.kept is not None else pinned
+    known = set(record.kept)
+    span = transcript[begin : record.upto]
+    for start, stop in groups(span):
+        group = range(start + begin, stop + begin)
+        if any(is_pinned(transcript[index]) and index not in known for index in group):
+            known.update(group)
+    return sorted(known)
 
 
 def _changes(

@@ -11,15 +11,14 @@ from itertools import takewhile
 from math import floor
 from typing import Any, cast
 
-from aaa.context.anchor import Anchor
+from aaa.context.anchor import Sizing
 from aaa.context.breaker import Breaker, least_gain
 from aaa.context.counters import Measure
 from aaa.context.driving import Steps
-from aaa.context.edits import Edit, Item, pinned_in, render
-from aaa.context.floor import reach_floor
-from aaa.context.groups import groups, is_pinned
+from aaa.context.edits import Edit, Item, render
+from aaa.context.floor import floor_error, reach_floor
 from aaa.context.invariants import is_faithful, is_lawful
-from aaa.context.ledger import in_force, summary_edit, with_calls
+from aaa.context.ledger import in_force, kept_beside, summary_edit, with_calls
 from aaa.context.limits import keep_limits
 from aaa.context.plan import Plan
 from aaa.context.settings import Call, Settings
@@ -60,7 +59,6 @@ class Planning:
         self.transcript = transcript
         self.measure = measure
         self.pressure = call.pressure
-        self.anchor = call.anchor
         self.target = Target(call.provider, measure.model, call.params) if call.provider is not None else None
         self.is_estimate = call.is_estimate
         self.record = book.best(transcript)
@@ -78,7 +76,7 @@ class Planning:
         self.late_results = 0
         self.repairs: tuple[Repair, ...] = ()
         self.repairs_raw = 0
-        self.is_anchored = self._extends(call.anchor)
+        self.sizing = Sizing.of_prompt(measure, transcript, call.anchor, self.record.upto if self.record else 0)
 
     def steps(self) -> Steps:
         """Make the plan.
@@ -88,15 +86,15 @@ class Planning:
         """
         self._refuse_impossible()
         start = self._starting_edits()
-        is_small = self.pressure == 1 and self._size_of(self._whole_raw) <= self.settings.trigger_tokens
+        is_small = self.pressure == 1 and self.sizing.of(self._whole_raw) <= self.settings.trigger_tokens
         if not start and is_small and self.target is None:
             return self._untouched()
         work = self._work(start)
         if self.target is not None:
             self._keep_limits(work, self.target)
-        size = self._size_of(work.raw)
+        size = self.sizing.of(work.raw)
         if size > self.settings.trigger_tokens or self.pressure < 1:
-            self._leave_anchor(size, work.raw)
+            self.sizing.leave_anchor(work.raw)
             yield from self._compact(work, size)
         if self.target is not None:
             yield from self._repair(work)
@@ -106,11 +104,11 @@ class Planning:
         raw = work.raw
         keep_limits(work, target)
         if work.applied:
-            self._leave_anchor(self._size_of(raw), raw)
+            self.sizing.leave_anchor(raw)
 
     def _untouched(self) -> Plan:
         raw = self._whole_raw
-        size = self._size_of(raw)
+        size = self.sizing.of(raw)
         return Plan(
             len(self.transcript),
             raw,
@@ -128,7 +126,7 @@ class Planning:
     def prompt_tokens(self) -> int:
         """Calibrated tokens of the prompt before anything more is done to it."""
         start = self._starting_edits()
-        return self._size_of(self._work(start).raw if start else self._whole_raw)
+        return self.sizing.of(self._work(start).raw if start else self._whole_raw)
 
     @property
     def fixed_tokens(self) -> int:
@@ -155,7 +153,7 @@ class Planning:
         edits = [edit for edit in self.in_force if edit.action != "summarize"]
         if self.record is not None:
             record, message = self.record, summary_message(self.record)
-            kept = _kept_beside(self.transcript, record)
+            kept = kept_beside(self.transcript, record)
             is_left_out = any(edit.digest == record.prefix_hash for edit in self.in_force if edit.action == "summarize")
             written = None if is_left_out else Item(message, None, self.measure.message(message))
             summary = summary_edit(self.transcript, record, kept, written)
@@ -180,28 +178,6 @@ class Planning:
             work.spared = spared_users(work)
         work.drops.update((edit.index, edit) for edit in start if edit.action == "drop")
         return work
-
-    def _size_of(self, raw: int) -> int:
-        """The size of a prompt: anchored while it extends the one whose size the provider has reported."""
-        if self.anchor is None or not self.is_anchored:
-            return self.measure.size(raw)
-        return self.anchor.reported + self.measure.size(raw - self.anchor.raw)
-
-    def _extends(self, anchor: Anchor | None) -> bool:
-        """Whether the prompt begins with the one that the anchor tells of."""
-        return (
-            anchor is not None
-            and anchor.length <= len(self.transcript)
-            and self.transcript.digest(anchor.length) == anchor.digest
-            and anchor.upto == (self.record.upto if self.record else 0)
-            and (anchor.model, anchor.tools_raw) == (self.measure.model, self.measure.tools_raw)
-        )
-
-    def _leave_anchor(self, size: int, raw: int) -> None:
-        """The prompt is about to change and extends nothing any more: its anchored size goes on as a ratio."""
-        if self.is_anchored:
-            self.measure.ratio = size / max(raw, 1)
-            self.is_anchored = False
 
     def _compact(self, work: Work, size: int) -> Generator[Awaitable[Any], Any, None]:
         settings = self.settings
@@ -231,15 +207,15 @@ class Planning:
         budget = self.settings.budget_tokens
         for _ in range(_REPAIR_ROUNDS):
             self._find_repairs(work)
-            size = self._size_of(work.raw + self.repairs_raw)
+            size = self.sizing.of(work.raw + self.repairs_raw)
             if size <= budget:
                 return
-            self._leave_anchor(size, work.raw + self.repairs_raw)
+            self.sizing.leave_anchor(work.raw + self.repairs_raw)
             limit = budget - max(self.measure.size(self.repairs_raw), 0)
             yield from self._reduce(work, min(limit, self.settings.target_tokens))
             self.rungs += self._reach_floor(work, limit)
         self._find_repairs(work)
-        size = self._size_of(work.raw + self.repairs_raw)
+        size = self.sizing.of(work.raw + self.repairs_raw)
         if size > budget:
             raise self._floor_error(size, work.items, budget)
 
@@ -335,8 +311,8 @@ class Planning:
             length=work.length,
             raw_tokens=raw,
             edits=work.edits() if changed else tuple(start),
-            tokens_before=self._size_of(self._whole_raw),
-            tokens_after=self._size_of(raw),
+            tokens_before=self.sizing.of(self._whole_raw),
+            tokens_after=self.sizing.of(raw),
             kept_prefix_tokens=self._kept_tokens(work),
             applied=(*stored, *late, *work.applied, *(f"floor({rung})" for rung in self.rungs)),
             floor=tuple(self.rungs),
@@ -361,7 +337,7 @@ class Planning:
         )
         raws = [item.raw for _, item in kept]
         if len(raws) == work.length and not self.repairs:
-            return self._size_of(work.raw)
+            return self.sizing.of(work.raw)
         return self.measure.size(self.measure.tools_raw + sum(raws))
 
     def _breaker_after(self, raw_tokens: int) -> Breaker:
@@ -370,31 +346,11 @@ class Planning:
         )
 
     def _floor_error(self, needed: int, items: Sequence[Item], budget_tokens: int) -> ContextFloorError:
-        size = self.measure.size
-        tools, head = size(self.measure.tools_raw), size(self._head_raw())
-        known = items or render(self.transcript, (), self._head)
-        largest = sorted((item for item in known if item.source is not None), key=lambda item: -item.raw)[:3]
-        tail = max(needed - head - tools, 0)
-        return ContextFloorError(
-            window_tokens=budget_tokens + self.settings.reserve_tokens,
-            reserve_tokens=self.settings.reserve_tokens,
-            head_tokens=head if tail else needed - tools,
-            tools_tokens=tools,
-            tail_tokens=tail,
-            largest=[(item.source or 0, item.message.role, size(item.raw)) for item in largest],
+        return floor_error(
+            items or render(self.transcript, (), self._head),
+            self.measure,
+            head_raw=self._head_raw(),
+            needed=needed,
+            budget=budget_tokens,
+            reserve=self.settings.reserve_tokens,
         )
-
-
-def _kept_beside(transcript: Transcript, record: SummaryRecord) -> list[int]:
-    """What stays beside a stored summary: what stayed when it was written, and groups with a message pinned since."""
-    begin = record.begin_in(transcript)
-    pinned = pinned_in(transcript, begin, record.upto)
-    if record.kept is None or not pinned:
-        return list(record.kept) if record.kept is not None else pinned
-    known = set(record.kept)
-    span = transcript[begin : record.upto]
-    for start, stop in groups(span):
-        group = range(start + begin, stop + begin)
-        if any(is_pinned(transcript[index]) and index not in known for index in group):
-            known.update(group)
-    return sorted(known)
