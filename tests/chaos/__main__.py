@@ -4,6 +4,7 @@ Exit status 1 if anything did not hold, with the command that repeats it.
 """
 
 import argparse
+import gc
 import json
 import os
 import sys
@@ -69,6 +70,8 @@ def _results(numbers: Sequence[int], asked: argparse.Namespace) -> Iterator[list
 
 def _batch(seed: int, numbers: Sequence[int], steps: int, folder: str) -> list[RunResult]:
     warnings.simplefilter("error")
+    gc.collect()
+    gc.freeze()  # each run collects what it left, and need not look at the SDKs
     return [run_one(seed, number, steps, Path(folder)) for number in numbers]
 
 

@@ -22,7 +22,7 @@ _ENDINGS = ("completed", "failed")
 _SIZE = re.compile(r"(?:limit|requested|about|to be|needs|budget is|window) \d")
 _OF_CONTEXT = re.compile(r"Context\w*Error|RequestTooLarge")
 _MOST_TRIES = 8  # four tries of the prompt, four of the deeper one
-_PROMPTS = 12  # of a run that are computed from its log
+_PROMPTS = 8  # of a run that are computed from its log
 
 
 def problems_of(driven: Driven) -> list[str]:

@@ -13,13 +13,14 @@ from tests.chaos.plan import RunPlan
 from tests.chaos.texts import WORDINGS, Sizes, Wording
 from tests.servers import replies
 from tests.servers.replies import Call, Reply, Spec
-from tests.servers.turn import Turn
+from tests.servers.turn import Refused, Turn
 
 __all__ = ["SECRET", "Refusal", "WildModel"]
 
 SECRET = "quietsecret7"  # stands in every task and tool result, and may stand in no error
 _STATUSES = (400, 400, 400, 400, 413, 422, 500)
 _ASKED_OUTPUT = 256
+_SMALLEST_WINDOW = 2_048
 _BYTES_IN_PART = 120
 _TRANSIENT = ("rate limit", "rate limit, no time", "500", "502 page", "503", "529", "half", "malformed", "object")
 _TERMINAL = ("empty", "cut text", "cut call", "filter", "bad request", "key", "slow rate limit")
@@ -50,7 +51,8 @@ class WildModel:
     server: Any = None
     _turn: Turn | None = None
     _refusals: int = 0
-    _is_told: bool = False
+    _fallback: int | None = None
+    prompt_tokens: int = 0
     reported_tokens: int = 0
 
     def __post_init__(self) -> None:
@@ -59,7 +61,10 @@ class WildModel:
     def receive(self, turn: Turn) -> None:
         """Take in a request that broke no rule, and count it."""
         self._turn = turn
-        self.prompt_tokens = max(int(turn.prompt_tokens * self.plan.ratio), 1)
+        count = sum(len(piece.encode("utf-8", "replace")) for piece in turn.pieces)
+        self.prompt_tokens = max(int(count / 4 * self.plan.ratio), 1)
+        if self.plan.falls_at is not None and self._fallback is None and self.replies >= self.plan.falls_at:
+            self._fallback = max(self.prompt_tokens * 4 // 5, _SMALLEST_WINDOW)
         self.reported_tokens = self.prompt_tokens
 
     def loses_connection(self) -> bool:
@@ -88,7 +93,8 @@ class WildModel:
         assert self._turn is not None
         asked = (self._turn.body.get("options") or {}).get("num_ctx")
         times = self.replies // self.plan.shrinks_every if self.plan.shrinks_every else 0
-        window = max(int(self.plan.window * 0.9 ** min(times, 6)), 2_048)
+        window = max(int(self.plan.window * 0.9 ** min(times, 6)), _SMALLEST_WINDOW)
+        window = min(window, self._fallback or window)
         return min(window, asked or window)
 
     def _note(self, kind: str) -> None:
@@ -192,12 +198,19 @@ class WildModel:
         if chance < 0.08:
             return replies.raw(self.chance.choice(_STATUSES), text, content_type="text/plain")
         if chance < 0.16:
-            return replies.raw(200, self._error(text))
+            return self._in_a_reply(text)
         if chance < 0.24:
             inner = {"raw": self._error(text).decode(), "provider_name": "upstream"}
             body = {"error": {"message": "Provider returned error", "code": 400, "metadata": inner}}
             return replies.raw(400, _json(body))
         return replies.raw(self.chance.choice(_STATUSES), self._error(text))
+
+    def _in_a_reply(self, text: str) -> Spec:
+        """The text in an answer of status 200, or in the stream that was asked for."""
+        if not self.plan.is_watched:
+            return replies.raw(200, self._error(text))
+        frames = b"".join(self.server.error_frames(Refused(400, text, type="invalid_request_error")))
+        return replies.raw(200, frames, content_type=self.server.stream_type)
 
     def _cut(self) -> None:
         """Read only a part of the prompt and say nothing; Ollama keeps half, others fill the window."""

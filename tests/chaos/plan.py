@@ -20,8 +20,9 @@ class Interruption:
 @dataclass(frozen=True)
 class RunPlan:
     """One run. Units: tokens, unless a name says otherwise; `ratio` is the provider's count over a quarter of the
-    characters. `fault_rate` is of faults that pass, `end_rate` of those that end a run, both for each request.
-    Every `shrinks_every` replies a fallback with a window a tenth smaller answers."""
+    bytes. `fault_rate` is of faults that pass, `end_rate` of those that end a run, both for each request.
+    Every `shrinks_every` replies a fallback with a window a tenth smaller answers; with
+    `falls_at` one that is too small for the prompt of that moment."""
 
     seed: int
     number: int
@@ -33,6 +34,7 @@ class RunPlan:
     ratio: float
     is_silent: bool
     shrinks_every: int | None
+    falls_at: int | None
     fault_rate: float
     end_rate: float
     hang_rate: float
@@ -77,6 +79,7 @@ def planned(seed: int, number: int, steps: int) -> RunPlan:
         ratio=chance.uniform(0.7, 1.5),
         is_silent=chance.random() < 0.2,
         shrinks_every=chance.choice([None, None, 8, 15]),
+        falls_at=chance.randrange(2, 10) if chance.random() < 0.6 else None,
         fault_rate=chance.choice([0, 0.03, 0.1, 0.2]),
         end_rate=chance.choice([0, 0, 0, 0.01]),
         hang_rate=chance.choice([0, 0, 0.02]),
@@ -96,7 +99,7 @@ def planned(seed: int, number: int, steps: int) -> RunPlan:
         is_durable=chance.random() < 0.5,
         task_characters=chance.choice([60, 60, 60, 400, window // 2]) if chance.random() < 0.95 else window * 8,
         system_characters=chance.choice([0, 80, 600]),
-        result_characters=window * chance.choice([1, 1, 2, 4]),
+        result_characters=window * chance.choice([1, 1, 2]),
         sends=chance.choice([0, 0, 0, 0, 1, 4]),
         interruptions=_interruptions(chance, steps),
         budget=_budget(chance, window, steps),

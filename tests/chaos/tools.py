@@ -90,5 +90,5 @@ class WildTools:
 
     def _size(self, chance: Random) -> int:
         """Characters: most results are small, some larger than any window here."""
-        most = self.plan.result_characters * (8 if chance.random() < 0.03 else 1)
+        most = self.plan.result_characters * (6 if chance.random() < 0.02 else 1)
         return int(most * chance.random() ** 4)

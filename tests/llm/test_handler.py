@@ -5,7 +5,7 @@ from itertools import pairwise
 
 import pytest
 
-from aaa.context import CalibratedCounter, ContextPolicy, HeuristicCounter
+from aaa.context import CalibratedCounter, ContextPolicy, DropOldest, HeuristicCounter
 from aaa.errors import ContextOverflowError, EffectError
 from aaa.llm import FakeLLMClient, LLMHandler, RetryPolicy
 from aaa.llm.fake import text, tool_call
@@ -141,6 +141,35 @@ def test_a_second_overflow_fails_the_call():
         assert "llm.failed 0" in kinds(log)
 
     bounded(scenario())
+
+
+def test_a_prompt_that_we_cut_is_not_taken_for_one_that_the_server_cut():
+    """A server that counts much for each message reads less of few long ones than of many short ones."""
+
+    def reply(_):
+        return LLMResponse(Message("assistant", "ok"), Usage(next(reported), 1))
+
+    async def grows(run, input):
+        talk = [Message("user", "the task")]
+        talk += [Message("assistant" if number % 2 else "user", "so it is") for number in range(20)]
+        await run.llm(talk)
+        for words in (40, 300, 500):
+            talk += [Message("assistant", "ok"), Message("user", "word " * words)]
+            await run.llm(talk)
+
+    async def scenario():
+        async with Engine() as engine:
+            policy = ContextPolicy(
+                3_000, reserve_output=0, keep_recent=1, strategies=[DropOldest()], counter=HeuristicCounter()
+            )
+            LLMHandler(FakeLLMClient(reply), context=policy).attach(engine)
+            await engine.run(Given(grows), None, run_id="r")
+            return await engine.store.read("r")
+
+    reported = iter((3_400, 3_454, 2_839, 2_391))
+    log = bounded(scenario())
+    assert sum("context" in event.data for event in log) == 3
+    assert [event.data for event in log if event.type == "aaa.context.learned"] == []
 
 
 def test_an_overflow_whose_provider_gave_no_numbers_is_told_with_ours():

@@ -4,6 +4,7 @@ recorded calls ── fold ──▶ plain data ── settle, when the next cal
 """
 
 import logging
+from collections.abc import Sequence
 from typing import Any
 
 import msgspec
@@ -40,6 +41,7 @@ class ConversationView:
         self._recorded: list[_Events] = []
         self._seen: Seen = parent._seen if parent else NOTHING_SEEN
         self._seen_of: tuple[str | None, int] | None = parent._seen_of if parent else None
+        self._length: int = parent._length if parent else 0
 
     def described(self, effects: Effects, prompt: Prepared[Message]) -> dict[str, Any]:
         """What reproduces the prompt; edits are noted as the difference to those of the call before."""
@@ -47,7 +49,9 @@ class ConversationView:
         removed, added = difference(self._edits, prompt.plan.edits)
         if added or removed:
             effects.note("aaa.context.edited", {"removed": removed, "added": added})
+            self._compare_from_here(removed, [edit.index for _, edit in added])
         self._edits = list(prompt.plan.edits)
+        self._length = self.fitter.sent.length if self.fitter.sent is not None else 0
         data: dict[str, Any] = {"sent": self.fitter.sent, "tokens": prompt.plan.tokens_after}
         if prompt.plan.breaker != Breaker():
             data["breaker"] = prompt.plan.breaker
@@ -56,6 +60,15 @@ class ConversationView:
             assert target is not None
             data |= {"provider": target.provider, "asked": {"model": target.model, "params": decisive(target.params)}}
         return data | ({"context": prompt.report} if prompt.report else {})
+
+    def _compare_from_here(self, removed: Sequence[int], added: Sequence[int]) -> None:
+        """A prompt that changes what was sent before does not extend it: its size says nothing beside the one before.
+
+        What providers count for each message makes a prompt of few long ones smaller than one of many short ones that
+        we estimate lower. `added` are the indices of new edits; those of new messages change nothing that was sent.
+        """
+        if removed or any(not self._length or index < self._length for index in added):
+            self._seen = Seen(most=self._seen.most)
 
     def learn(self, effects: Effects, overflow: ContextOverflowError, model: str | None) -> None:
         """Take the window that a refusal tells of, and note it."""
@@ -98,6 +111,7 @@ class ConversationView:
                 if type_ in _RESULTS:
                     if data.get("sent"):
                         sent, anchor = data["sent"], self._anchor_after(data, anchor, is_cut=is_cut)
+                        self._length = data["sent"]["length"]
                         self.fitter.book.keep((), None, breaker=_breaker(data))
                 elif type_ != "aaa.llm.requested":
                     is_cut = self._take(type_, data) or is_cut
@@ -110,6 +124,7 @@ class ConversationView:
         match type_:
             case "aaa.context.edited":
                 self._edits = after(self._edits, data["removed"], data["added"])
+                self._compare_from_here(data["removed"], [edit["index"] for _, edit in data["added"]])
             case "aaa.context.summary":
                 self._add(_record(data["record"]))
                 self.fitter.book.outcome = _breaker(data)
