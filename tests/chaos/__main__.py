@@ -30,17 +30,21 @@ def main() -> int:
     results: list[RunResult] = []
     for some in _results(numbers, asked):
         results += some
-        if sys.stderr.isatty():
-            bad = sum(bool(result.problems) for result in results)
-            print(f"\r{len(results)} of {len(numbers)} runs, {bad} with violations", end="", file=sys.stderr)
-    if sys.stderr.isatty():
-        print(file=sys.stderr)
+        _show_progress(results, len(numbers))
     results.sort(key=lambda result: result.number)
     summary = totals(results, seconds=time.monotonic() - began)
     print(json.dumps(summary, indent=1) if asked.json else table(summary))
     for line in problems(results, asked.seed, asked.steps):
         print(line, file=sys.stderr)
     return 1 if any(result.problems for result in results) else 0
+
+
+def _show_progress(results: Sequence[RunResult], of: int) -> None:
+    """One line on a terminal, written over and over."""
+    if sys.stderr.isatty():
+        bad = sum(bool(result.problems) for result in results)
+        end = "\n" if len(results) == of else ""
+        print(f"\r{len(results)} of {of} runs, {bad} with violations", end=end, file=sys.stderr, flush=True)
 
 
 def _arguments() -> argparse.Namespace:

@@ -64,7 +64,7 @@ class WildModel:
         count = sum(len(piece.encode("utf-8", "replace")) for piece in turn.pieces)
         self.prompt_tokens = max(int(count / 4 * self.plan.ratio), 1)
         if self.plan.falls_at is not None and self._fallback is None and self.replies >= self.plan.falls_at:
-            self._fallback = max(self.prompt_tokens * 4 // 5, _SMALLEST_WINDOW)
+            self._fallback = max(int(self.prompt_tokens * self.plan.fall), _SMALLEST_WINDOW)
         self.reported_tokens = self.prompt_tokens
 
     def loses_connection(self) -> bool:

@@ -22,7 +22,7 @@ class RunPlan:
     """One run. Units: tokens, unless a name says otherwise; `ratio` is the provider's count over a quarter of the
     bytes. `fault_rate` is of faults that pass, `end_rate` of those that end a run, both for each request.
     Every `shrinks_every` replies a fallback with a window a tenth smaller answers; with
-    `falls_at` one that is too small for the prompt of that moment."""
+    `falls_at` one whose window is `fall` of the prompt of that moment."""
 
     seed: int
     number: int
@@ -35,6 +35,7 @@ class RunPlan:
     is_silent: bool
     shrinks_every: int | None
     falls_at: int | None
+    fall: float
     fault_rate: float
     end_rate: float
     hang_rate: float
@@ -80,6 +81,7 @@ def planned(seed: int, number: int, steps: int) -> RunPlan:
         is_silent=chance.random() < 0.2,
         shrinks_every=chance.choice([None, None, 8, 15]),
         falls_at=chance.randrange(2, 10) if chance.random() < 0.6 else None,
+        fall=chance.choice([0.8, 0.8, 0.3]),
         fault_rate=chance.choice([0, 0.03, 0.1, 0.2]),
         end_rate=chance.choice([0, 0, 0, 0.01]),
         hang_rate=chance.choice([0, 0, 0.02]),
