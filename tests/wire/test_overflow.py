@@ -232,6 +232,20 @@ def test_what_looks_like_an_overflow_is_none_whatever_the_status(kind, text):
 
 
 @pytest.mark.parametrize(
+    "text", ["prompt tokens limit exceeded: 14000 > 9000", "prompt is too long: 9 tokens > 8 maximum"]
+)
+def test_what_is_not_paid_for_is_no_overflow_whatever_the_words(text):
+    assert recognize(fault_from(402, {}, {"error": {"message": text, "code": 402}})) is None
+
+
+def test_words_that_overflows_share_are_those_of_a_rate_limit_under_its_status():
+    assert recognize(fault_from(429, {}, "Too many tokens")) is None
+    assert recognize(fault_from(429, {}, "prompt is too long: 210094 tokens > 200000 maximum")) == tokens(
+        200000, 210094
+    )
+
+
+@pytest.mark.parametrize(
     "text",
     [
         "Overloaded",

@@ -5,9 +5,11 @@
               └─ words of GENERAL ───────────────────────────▶ overflow; numbers where they are beyond doubt
     no message decides ── CODES, a status of 413 ────────────▶ overflow
 
-A status alone decides nothing: overflows come with 200, 400, 413, 422, 500 and 503, rate limits with 400 and 413 too.
-The one exception is 413, which means "too many bytes" where nothing says otherwise. A prompt that fits, with more
-output asked for than the whole window, is none either: a smaller prompt does not help.
+A status decides little: overflows come with 200, 400, 413, 422, 500 and 503, rate limits with 400 and 413 too. But 413
+means "too many bytes" where nothing says otherwise; 402 that what is paid for does not reach, whatever the words
+(OpenRouter: "Prompt tokens limit exceeded: 14000 > 9000. To increase, … upgrade"); and under 429 words of GENERAL are
+those of a rate limit ("Too many tokens"). A prompt that fits, with more output asked for than the whole window, is none
+either: a smaller prompt does not help.
 """
 
 import re
@@ -28,6 +30,7 @@ _CUT = frozenset({"length", "max_tokens", "max_output_tokens"})
 _NEARLY_FULL = 0.95  # of the window; the rest is what a server keeps for itself
 _LONGEST_SENTENCE = 4_096  # in which numbers belong together
 _BARE_IS_OVERFLOW = "cerebras"
+_UNPAID, _TOO_MANY = 402, 429
 
 
 class ContextOverflow(msgspec.Struct, frozen=True, kw_only=True):
@@ -58,6 +61,8 @@ class ContextOverflow(msgspec.Struct, frozen=True, kw_only=True):
 def recognize(fault: Fault, *, provider: str = "") -> ContextOverflow | None:
     """The overflow that `fault` is, or None. `provider` decides what an empty 400 or 413 means: Cerebras sends its
     overflows without a body to some clients; elsewhere an empty 413 is one of bytes, and an empty 400 says nothing."""
+    if fault.status == _UNPAID:
+        return None
     messages = [text for text in map(plain, fault.messages) if not _NO_BODY.match(text)]
     if found := _of_llama_server(fault):
         return found
@@ -66,7 +71,7 @@ def recognize(fault: Fault, *, provider: str = "") -> ContextOverflow | None:
             return None if _asks_too_much_output(found) else found
         if _look_alike(text):
             return None
-        if found := _general(text):
+        if fault.status != _TOO_MANY and (found := _general(text)):
             return found
     return _of_codes(fault, provider, is_bare=not messages)
 
