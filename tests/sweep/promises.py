@@ -4,13 +4,13 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from aaa.cli.reading import Conversation
 from aaa.context import Plan, Prepared
 from aaa.context.edits import Edit
+from aaa.context.groups import groups, is_pinned
 from aaa.context.markers import is_marker, marked
 from aaa.errors import ContextFloorError
 from aaa.messages import Message
-from tests.cli.test_recorded import has_tail, refusal_violations, unpaired
+from tests.cli.test_recorded import has_tail, unpaired
 from tests.fuzz.guarantee import check_error
 from tests.sweep.formats import Format
 from tests.sweep.talk import Talk
@@ -19,6 +19,8 @@ from tests.wire.rules.checks import letters, repairable
 __all__ = ["Case", "wrong_with", "wrong_with_refusal"]
 
 _KEEP_RECENT = 3  # of a policy with default settings
+_CUT_RESULT = 64  # tokens of a result that is cut as short as the floor cuts
+_NOTES = 100  # tokens of what we and the repairs write
 
 
 @dataclass(frozen=True)
@@ -56,7 +58,18 @@ def wrong_with_refusal(case: Case, error: ContextFloorError) -> Iterator[str]:
         yield "the numbers of a refusal do not add up"
     if error.window_tokens != case.window or error.reserve_tokens:
         yield "a refusal with another window"
-    yield from refusal_violations(error, case.given, Conversation("", 1, case.talk.id, case.given, case.talk.tools))
+    if _least(case) <= error.budget_tokens:
+        yield "refused though it could fit"
+
+
+def _least(case: Case) -> int:
+    """About the smallest a prompt can be: head, pins and newest group, of whose results a few words each are left."""
+    given, head = case.given, case.talk.head(case.length)
+    newest = (groups(given, head) or [(len(given), len(given))])[-1]
+    kept = [index for index in range(len(given)) if index < head or index >= newest[0] or is_pinned(given[index])]
+    results = [given[index] for index in kept if given[index].role == "tool"]
+    whole = case.talk.prompt_tokens([given[i] for i in kept if given[i].role != "tool"], case.format.provider)
+    return whole + sum(min(case.talk.size(m, case.format.provider), _CUT_RESULT) for m in results) + _NOTES
 
 
 def _wrong_size(case: Case, plan: Plan, sent: Sequence[Message]) -> Iterator[str]:
@@ -76,13 +89,11 @@ def _refused(case: Case, sent: Sequence[Message]) -> Iterator[str]:
 
 
 def _wrong_order(case: Case, plan: Plan, sent: Sequence[Message]) -> Iterator[str]:
-    places = case.talk.places
-    kept = [places[id(message)] for message in sent if id(message) in places]
-    if kept != sorted(set(kept)):
-        yield "order changed"
+    items = [item.message for item in plan.items(case.talk.transcript)]
+    if not _is_in_order(case, items) or not _is_in_order(case, [message for message in sent if message.role != "tool"]):
+        yield "order changed"  # results may be moved to their calls by a repair
     if unpaired(sent) - case.talk.unpaired(case.length):
         yield "pairs broken"
-    items = [item.message for item in plan.items(case.talk.transcript)]
     head = case.talk.head(case.length)
     repaired = {repair.index for repair in plan.repairs}
     whole = {id(message) for index, message in enumerate(case.given[:head]) if index not in repaired}
@@ -91,6 +102,12 @@ def _wrong_order(case: Case, plan: Plan, sent: Sequence[Message]) -> Iterator[st
     is_floor = any(edit.strategy == "floor" for edit in plan.edits) or bool(plan.floor)
     if not is_floor and not has_tail(items, case.given, _KEEP_RECENT):
         yield "tail changed without a floor rung"
+
+
+def _is_in_order(case: Case, messages: Sequence[Message]) -> bool:
+    places = case.talk.places
+    kept = [places[id(message)] for message in messages if id(message) in places]
+    return kept == sorted(set(kept))
 
 
 def _lost_words(case: Case, plan: Plan, sent: Sequence[Message]) -> Iterator[str]:

@@ -43,14 +43,21 @@ class Talk:
         roles = ("user", "system", "developer")
         return {i: letters([m], m.role) for i, m in enumerate(self.messages) if m.role in roles}
 
+    def size(self, message: Message, provider: str) -> int:
+        """Raw tokens of one message, as a policy for that provider counts it."""
+        measure, known = self._sizes_for(provider)
+        place = self.places.get(id(message))
+        return measure.message(message) if place is None else known[place]
+
     def prompt_tokens(self, messages: Sequence[Message], provider: str) -> int:
-        """Tokens of a prompt as the counter of a policy has them, tools included: recounted, without its plan."""
+        """Tokens of a prompt, tools included: recounted, without its plan."""
+        return self._sizes_for(provider)[0].tools_raw + sum(self.size(message, provider) for message in messages)
+
+    def _sizes_for(self, provider: str) -> tuple[Measure, list[int]]:
         if provider not in self._sizes:
             measure = Measure(HeuristicCounter(), self.tools, provider=provider)
             self._sizes[provider] = measure, [*map(measure.message, self.messages)]
-        measure, known = self._sizes[provider]
-        places = [(self.places.get(id(message)), message) for message in messages]
-        return measure.tools_raw + sum(measure.message(m) if at is None else known[at] for at, m in places)
+        return self._sizes[provider]
 
     def head(self, length: int) -> int:
         return head_of(self.messages[:length])
