@@ -134,3 +134,25 @@ def test_what_stood_beside_a_summary_and_is_dropped_later_is_told_of():
         prompt = fitter.fit_sync(messages[:length], provider="alibaba")
     assert sum(map(measure.message, prompt.messages)) == prompt.plan.tokens_after
     assert [edit.index for edit in prompt.plan.edits if edit.action == "drop"] == [1, 3]
+
+
+def test_a_marker_tells_of_nothing_that_a_later_summary_covers():
+    """The result of a call that was summarised comes late and is dropped; the next summary covers its place."""
+    brief = {"strategies": ("truncate", "clear", "summarize"), "keep_tokens_ratio": 0.0, "chunk_tokens": 1}
+    policy = PolicySpec(window=200, trigger=0.1, target=0.1, keep_recent=1, max_chars=1, keep_last=1, **brief).build()
+    fitter, measure = PromptFitter(policy), policy.measure()
+    calls = [ToolCall(f"c{number}", "read") for number in range(1, 7)]
+    messages = [
+        Message("user", ""),
+        Message("assistant", None, tuple(calls[:4])),
+        *(Message("tool", "", tool_call_id=call.id) for call in calls[1:4]),
+        Message("assistant", None),
+        Message("assistant", None, tuple(calls[4:])),
+        Message("tool", "", tool_call_id="c5"),
+        Message("tool", (IMAGE, IMAGE), tool_call_id="c6"),
+        Message("tool", "", tool_call_id="c1"),
+    ]
+    for length in range(1, len(messages) + 1):
+        prompt = fitter.fit_sync(messages[:length], provider="alibaba")
+    assert [edit.action for edit in prompt.plan.edits] == ["summarize"]
+    assert sum(map(measure.message, prompt.messages)) == prompt.plan.tokens_after

@@ -302,6 +302,8 @@ class Planning:
                 self.new_rejected.append(self.transcript.digest(pending.upto))
         elif work.record is not None:
             self.new_records.append(work.record)
+        if self.new_records:  # what it covers, no marker tells of any more
+            work.restore(render(self.transcript, work.edits(), work.length))
 
     def _plan(self, work: Work, start: list[Edit]) -> Plan:
         changed, raw = bool(work.applied or self.rungs), work.raw + self.repairs_raw
