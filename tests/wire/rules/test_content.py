@@ -190,3 +190,10 @@ def test_what_had_words_and_calls_says_them_one_after_the_other():
         ("let me see", False),
         ("", True),
     ]
+
+
+@pytest.mark.parametrize("content", ["", " \n", None, (TextPart(""),)])
+def test_where_nothing_is_known_of_a_server_a_user_who_said_nothing_is_not_sent_as_nothing(content):
+    repaired, _ = rules_for("chat").repair([Message("user", content), Message("assistant", "a"), Message("user", "b")])
+
+    assert [message.text for message in repaired] == [EMPTY_USER, "a", "b"]

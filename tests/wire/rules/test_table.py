@@ -36,6 +36,8 @@ SERVER_USE = OpaquePart("server_tool_use", '{"type":"server_tool_use","id":"s1",
 SERVER_RESULT = OpaquePart("web_tool_result", '{"type":"web_tool_result","tool_use_id":"s1"}', "anthropic")
 WORDS_LAST = msgspec.structs.replace(CALL, content="a", extra='{"aaa:anthropic":{"order":"cp"}}')
 JOINED = Message("user", "u", extra='{"aaa:gemini":{"place":"joined"}}')
+BOTH = msgspec.structs.replace(CALL, tool_calls=(*CALL.tool_calls, *call("b12345678").tool_calls))
+OWN = msgspec.structs.replace(result("b12345678"), extra='{"aaa:gemini":{"place":"own"}}')
 
 LINES = (
     Line("characters half_character", [Message("user", "u\ud83d")], "u"),
@@ -85,6 +87,7 @@ LINES = (
     ),
     Line("calls_last words_behind_call", [USER, WORDS_LAST, RESULT], "uct"),
     Line("responses_apart words_among_responses", [USER, CALL, RESULT, JOINED], "uctu"),
+    Line("responses_together responses_split", [USER, BOTH, RESULT, OWN], "uctt"),
     Line("call_signatures missing_signature", [USER, CALL, RESULT], "uct"),
     Line("reasoning_content missing_reasoning", [USER, CALL, RESULT], "uct"),
 )
@@ -94,7 +97,7 @@ BY_USER = ("anthropic", "anthropic-vertex", "bedrock", "gemini", "google", "perp
 HAS_IT: dict[str, tuple[str, ...]] = {
     "opening begun_by_assistant": BY_USER,
     "no_content empty_list": tuple(name for name in PROVIDERS if name != "mistral"),
-    "empty empty_text": ("anthropic", "anthropic-vertex", "bedrock"),
+    "empty empty_text": ("anthropic", "anthropic-vertex", "bedrock", "chat"),
     "ending prefix_before_end": ("deepseek", "mistral"),
 }
 """The providers at which a problem of a rule that others have too is one."""

@@ -95,3 +95,42 @@ def test_the_judges_refuse_what_is_not_repaired(name):
     _, model, judge = JUDGES[name]
     with pytest.raises(Refused):
         judge(LLMRequest((Message("tool", "x", tool_call_id="lost"), Message("user", "hi")), model=model))
+
+
+TEXT, RESULTS = (
+    {"type": "text", "text": "by the way"},
+    [{"type": "tool_result", "tool_use_id": name, "content": name} for name in ("a", "b")],
+)
+USES = [{"type": "tool_use", "id": name, "name": "f", "input": {}} for name in ("a", "b")]
+RESPONSES = [{"functionResponse": {"name": name, "response": {"ok": True}}} for name in ("a", "b")]
+CALLED = [{"functionCall": {"name": name, "args": {}}} for name in ("a", "b")]
+LAYOUTS = [
+    [["t"], ["a", "b"]],
+    [["a"], ["t"], ["b"]],
+    [["a"], ["b"]],
+    [["t", "a", "b"]],
+    [["a", "t", "b"]],
+    [["a"], ["t", "b"]],
+    [["b"], ["a"], ["t"]],
+]
+"""User turns behind a turn of two calls, as programs keep them that store what comes in one by one."""
+
+
+@pytest.mark.parametrize("layout", LAYOUTS, ids=str)
+@pytest.mark.parametrize("name", ["anthropic", "anthropic with system"])
+def test_results_that_anthropic_kept_elsewhere_come_first_in_the_turn_behind_their_calls(name, layout):
+    blocks = dict(zip("abt", (*RESULTS, TEXT), strict=True))
+    turns = [{"role": "user", "content": [blocks[key] for key in turn]} for turn in layout]
+    body = {"messages": [{"role": "user", "content": "go"}, {"role": "assistant", "content": USES}, *turns]}
+
+    sent(name, anthropic.request_from_body(body).messages)
+
+
+@pytest.mark.parametrize("layout", LAYOUTS, ids=str)
+@pytest.mark.parametrize("name", ["gemini", "gemini 2.5"])
+def test_responses_that_gemini_kept_elsewhere_are_one_turn_behind_their_calls(name, layout):
+    parts = dict(zip("abt", (*RESPONSES, {"text": "by the way"}), strict=True))
+    turns = [{"role": "user", "parts": [parts[key] for key in turn]} for turn in layout]
+    body = {"contents": [{"role": "user", "parts": [{"text": "go"}]}, {"role": "model", "parts": CALLED}, *turns]}
+
+    sent(name, gemini.request_from_body(body).messages)

@@ -67,7 +67,7 @@ def vllm(asked: Asked) -> Listed:
 
 def chat(asked: Asked) -> Listed:
     """Any server that speaks the format, of which nothing more is known: what one of them refuses is avoided."""
-    silent = Empty("", frozenset(("assistant", "tool")), result=EMPTY_RESULT)
+    silent = Empty("", result=EMPTY_RESULT)
     return (Arguments(may_be_empty=False), SystemRole(), *_chat(asked, IDS_UP_TO_40, silent))
 
 
@@ -145,8 +145,8 @@ def _chat(asked: Asked, ids: CallIds, *more: Rule) -> Listed:
         Pairing(),
         ids,
         ResultMedia(all_formats=is_strict),
-        *more,
         NoContent(),
+        *more,
         Opening(by_user=False),
         *bridging,
     )

@@ -2,9 +2,11 @@
 
     Anthropic   [text, call, text, call]                ──▶  [text, text, call, call]
     Gemini      user [response, "a note"]               ──▶  user [response]   user ["a note"]
+    Gemini      user [response a]   user [response b]   ──▶  user [response a, response b]
 
-An interrupted reply that was gone on with, or a note that a program put beside a result, is laid out so. Formats write
-what they read as it was; without the hint they write it as the provider wants it.
+An interrupted reply that was gone on with, a note that a program put beside a result, or results that were kept as they
+came in, are laid out so. Formats write what they read as it was; without the hint they write it as the provider wants
+it.
 
 Sources: "`tool_use` ids were found without `tool_result` blocks immediately after" (text behind a call reads as the end
 of the calls); "the number of function response parts is equal to the number of function call parts of the function call
@@ -13,6 +15,7 @@ turn" (Gemini, where a turn of responses holds something else; 2.5 takes it, as 
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import ClassVar
 
 from msgspec.structs import replace
@@ -23,7 +26,7 @@ from aaa.wire.report import Violation
 from aaa.wire.rules.draft import Draft, Entry
 from aaa.wire.rules.rule import Rule
 
-__all__ = ["CallsLast", "ResponsesApart"]
+__all__ = ["CallsLast", "ResponsesApart", "ResponsesTogether"]
 
 
 @dataclass(frozen=True)
@@ -49,22 +52,75 @@ class ResponsesApart(Rule):
     name: ClassVar[str] = "responses_apart"
 
     def violations(self, messages: Sequence[Message]) -> list[Violation]:
-        """What stands in a turn with the responses before it."""
+        """What stands in a turn with the responses before it, and responses with what stands before them."""
         return [Violation(self.name, "words_among_responses", index) for index in self._joined(messages)]
 
     def mend(self, draft: Draft) -> None:
-        """Let it stand in a turn of its own."""
-        for index in self._joined(draft.messages):
-            _forget(draft, index, self.name, "words_among_responses", "gemini", "place")
+        """Let it stand in a turn of its own, and the responses behind their calls."""
+        messages = draft.messages
+        mixed = self._joined(messages)
+        for row in _rows(messages):
+            if not mixed.isdisjoint(row):
+                noted = [index for index in row if _place_of(messages[index]) is not None]
+                _forget_all(draft, self._moved(messages, noted, mixed), self.name, "words_among_responses")
 
-    def _joined(self, messages: Sequence[Message]) -> list[int]:
-        found: list[int] = []
-        follows = False
-        for index, message in enumerate(messages):
-            is_joined = follows and message.role != "tool" and _place_of(message) == "joined"
-            found += [index] if is_joined else []
-            follows = message.role == "tool"
+    def _joined(self, messages: Sequence[Message]) -> set[int]:
+        return {
+            index
+            for index, (before, message) in enumerate(pairwise(messages), 1)
+            if _place_of(message) == "joined" and (before.role == "tool") != (message.role == "tool")
+        }
+
+    def _moved(self, messages: Sequence[Message], noted: Sequence[int], mixed: set[int]) -> list[int]:
+        return [index for index in noted if index in mixed or messages[index].role == "tool"]
+
+
+@dataclass(frozen=True)
+class ResponsesTogether(Rule):
+    """The responses to the calls of one turn are in the turn behind it, all of them."""
+
+    name: ClassVar[str] = "responses_together"
+
+    def violations(self, messages: Sequence[Message]) -> list[Violation]:
+        """Responses that were kept in another turn, or in several."""
+        return [Violation(self.name, "responses_split", index) for row in self._split(messages) for index in row[:1]]
+
+    def mend(self, draft: Draft) -> None:
+        """Let them stand where the format puts them, behind their calls."""
+        for row in self._split(draft.messages):
+            _forget_all(draft, row, self.name, "responses_split")
+
+    def _split(self, messages: Sequence[Message]) -> list[list[int]]:
+        """The responses that are noted to stand where they do, of each row where that is not one turn, the first."""
+        found: list[list[int]] = []
+        for row in _rows(messages):
+            noted = [index for index in row if messages[index].role == "tool" and _place_of(messages[index])]
+            later = [index for index in row[1:] if _begins_turn(messages, index)]
+            if noted and later and noted[-1] >= later[0]:
+                found.append(noted)
         return found
+
+
+def _begins_turn(messages: Sequence[Message], index: int) -> bool:
+    """Whether the format writes this message as the beginning of a turn, other than the message before it."""
+    place, is_result = _place_of(messages[index]), messages[index].role == "tool"
+    return place == "own" or (place is None and is_result != (messages[index - 1].role == "tool"))
+
+
+def _rows(messages: Sequence[Message]) -> list[list[int]]:
+    """What stands behind each message of the assistant up to the next, as indices."""
+    rows: list[list[int]] = []
+    for index, message in enumerate(messages):
+        if message.role == "assistant":
+            rows.append([])
+        elif rows:
+            rows[-1].append(index)
+    return rows
+
+
+def _forget_all(draft: Draft, indices: Sequence[int], rule: str, problem: str) -> None:
+    for index in indices:
+        _forget(draft, index, rule, problem, "gemini", "place")
 
 
 def _where(messages: Sequence[Message], has_problem: Callable[[Message], bool]) -> list[int]:

@@ -24,7 +24,7 @@ from aaa.wire.rules.documents import Documents
 from aaa.wire.rules.empty import Empty
 from aaa.wire.rules.ending import Ending
 from aaa.wire.rules.last_thought import LastThought
-from aaa.wire.rules.layout import CallsLast, ResponsesApart
+from aaa.wire.rules.layout import CallsLast, ResponsesApart, ResponsesTogether
 from aaa.wire.rules.limits import media_count, request_bytes, result_length, tool_count
 from aaa.wire.rules.models import is_claude, signs_calls, takes_prefill, takes_system_messages, thinks_bound
 from aaa.wire.rules.opening import Opening
@@ -82,6 +82,7 @@ def gemini(asked: Asked) -> Listed:
         ToolNames(NAMES_OF_GEMINI, asked.tools),
         *((ResponsesApart(),) if signs_calls(asked.model) else ()),
         Pairing(in_turn=True),
+        ResponsesTogether(),
         IDS_AT_ALL,
         ResultNames(),
         Empty("gemini", _SAID, takes_spaces=True, takes_texts=True),

@@ -27,8 +27,14 @@ def displaced(messages: Sequence[Message], found: Answers, *, in_turn: bool) -> 
         return {result: call for result, call in pairs if result >= behind[call + 1]}
     starts = _starts_of_rows(messages)
     ends = _next([start == index for index, start in enumerate(starts)])
+    words = _next(
+        [
+            message.role != "tool" and start in (-1, index)
+            for index, (message, start) in enumerate(zip(messages, starts, strict=True))
+        ]
+    )
     fixed = {result for result, _ in pairs if _stays(messages[result])}
-    late = {result for result, call in pairs if result >= (behind if result in fixed else ends)[call + 1]}
+    late = {result for result, call in pairs if result >= (words if result in fixed else ends)[call + 1]}
     apart = {starts[call] for call, _ in unanswered(messages, found)} | {starts[c] for r, c in pairs if r in late}
     own = _next([message.role == "assistant" for message in messages])
     return {
@@ -61,5 +67,7 @@ def _next(is_end: Sequence[bool]) -> list[int]:
 
 
 def _stays(result: Message) -> bool:
-    """Whether Anthropic's format writes the result behind the text it was read behind, and not first in its turn."""
-    return "stays" in native(result.extra, "anthropic")
+    """Whether Anthropic's format writes the result where it was read, behind text or in a message of its own, and not
+    first in the turn behind its call."""
+    hints = native(result.extra, "anthropic")
+    return "stays" in hints or "starts" in hints
