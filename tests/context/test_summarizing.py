@@ -52,6 +52,8 @@ async def hanging(text, previous):
     [
         (replying(""), "empty"),
         (replying(" \n"), "empty"),
+        (replying("\u200b\ufeff"), "empty"),
+        (replying("..."), "empty"),
         (replying("half a", finish_reason="length"), "cut off at its length limit"),
         (replying("I can", finish_reason="content_filter"), "stopped by the provider (content_filter)"),
         (replying("Error: rate limit exceeded"), "reads like an error message"),

@@ -223,7 +223,7 @@ def _in_smaller(chunk: str, error: ContextOverflowError) -> list[str]:
 def _problem_of(text: object) -> str:
     if not isinstance(text, str):
         return f"no text but {type(text).__name__}"
-    if not text.strip():
+    if not any(map(str.isalnum, text)):  # blanks, signs that are not shown, "...": nothing that can be read
         return "empty"
     if len(text) < 400 and _ERROR_TEXT.match(text):
         return "reads like an error message"
