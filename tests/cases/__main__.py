@@ -1,7 +1,7 @@
 """python -m tests.cases FILE.json [--only KIND] [--json]
 
 One line a case: its id, its kind, and "pass" or the first expectation that was not met with what was found. Then a
-total. The exit status is 1 if any case failed.
+total. The exit status is 1 if any case failed, 2 if the file is none of cases.
 """
 
 import argparse
@@ -22,7 +22,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--only", metavar="KIND", help="the cases of one kind, or the one of this id")
     parser.add_argument("--json", action="store_true", help="one JSON object a line")
     asked = parser.parse_args(arguments)
-    cases = [case for case in cases_of(asked.file) if asked.only in (None, case["kind"], case["id"])]
+    try:
+        cases = cases_of(asked.file)
+    except ValueError as error:
+        sys.stderr.write(f"{error}\n")
+        return 2
+    cases = [case for case in cases if asked.only in (None, case.get("kind"), case.get("id"))]
+    if not cases:
+        sys.stderr.write(f"{asked.file}: no case{f' of {asked.only}' if asked.only else 's'}\n")
+        return 2
     results: list[Result] = []
     for case in cases:
         results.append(run(case))
@@ -38,8 +46,8 @@ def _say(line: str) -> None:
 
 
 def _line(result: Result) -> str:
-    said = "pass" if result.problem is None else result.problem.encode("ascii", "backslashreplace").decode()
-    return f"{result.id}  {result.kind}  {said}"
+    said = "pass" if result.problem is None else " ".join(result.problem.split())
+    return f"{result.id}  {result.kind}  {said}".encode("ascii", "backslashreplace").decode()
 
 
 if __name__ == "__main__":

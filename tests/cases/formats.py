@@ -4,7 +4,8 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from aaa.messages import LLMRequest, Message, ToolSpec
-from aaa.wire import anthropic, gemini, openai_chat, openai_responses
+from aaa.wire import anthropic, gemini, ollama, openai_chat, openai_responses
+from aaa.wire.rules import PROVIDERS
 
 __all__ = ["Format", "format_of", "model_of", "params_of"]
 
@@ -39,27 +40,42 @@ class Format:
 
 
 _CHAT = Format(openai_chat, "messages", "chat")
+_RESPONSES = Format(openai_responses, "input", "openai-responses")
 _FORMATS = {
-    "openai-chat": _CHAT,
+    **dict.fromkeys(("openai-chat", "openai", "chat"), _CHAT),
     "anthropic": Format(anthropic, "messages", "anthropic"),
     "gemini": Format(gemini, "contents", "gemini"),
-    "responses": Format(openai_responses, "input", "openai-responses"),
+    **dict.fromkeys(("responses", "openai-responses"), _RESPONSES),
+    "ollama": Format(ollama, "messages", "ollama"),
 }
 
 
 def format_of(case: Mapping[str, Any]) -> tuple[Format, Format, str]:
-    """What a case is written in, what is sent, and whose rules hold for that."""
+    """What a case is written in, what is sent, and whose rules hold for that.
+
+    Raises:
+        ValueError: a format that is not known.
+    """
     name = case.get("format", "openai-chat")
-    read, _, provider = name.partition("-from-")
-    if provider:
-        written, given = _FORMATS[read], _CHAT
-    elif name == "bedrock":
-        given, written = _Converse(), _FORMATS["anthropic"]
-    else:
-        given = written = _FORMATS[name]
+    sent, _, origin = name.partition("-from-")
+    written, rules = _named(sent)
+    given = _named(origin or sent)[0] if "bedrock" not in (origin or sent) else _Converse()
     if case.get("template") or case.get("single_system"):
-        return given, written, "strict-template"
-    return given, written, "bedrock" if name == "bedrock" else written.provider
+        rules = "strict-template"
+    provider = case.get("provider")
+    return given, written, provider if isinstance(provider, str) and provider in PROVIDERS else rules
+
+
+def _named(name: str) -> tuple[Format, str]:
+    """A format, and whose rules hold where nothing else is said; a provider's name is OpenAI's format as it takes it.
+
+    What is sent to Bedrock's Converse is looked at as Anthropic's: its blocks differ in their names alone.
+    """
+    if name in _FORMATS:
+        return _FORMATS[name], _FORMATS[name].provider
+    if name not in PROVIDERS:
+        raise ValueError(f"a format that is not known: {name!r}")
+    return (_FORMATS["anthropic"] if name == "bedrock" else _CHAT), name
 
 
 def model_of(case: Mapping[str, Any]) -> str | None:

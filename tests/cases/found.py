@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from aaa.messages import LLMRequest, Message
+from aaa.messages import LLMRequest, Message, ToolSpec
 from tests.cases.formats import Format, format_of, model_of, params_of
 from tests.cases.notation import ScriptedModel
 
@@ -22,6 +22,7 @@ class Found:
     case: Mapping[str, Any]
     before: Sequence[Message] = ()
     after: Sequence[Message] | None = None
+    tools: Sequence[ToolSpec] = ()
     again: Sequence[Message] | None = None
     history: Sequence[Message] | None = None
     value: Any = None

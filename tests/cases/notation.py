@@ -8,8 +8,16 @@ import asyncio
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from aaa.errors import ContextOverflowError, RateLimitError, RequestTooLarge, ServerError, UnreachableError
+from aaa.errors import (
+    ContextOverflowError,
+    InvalidRequestError,
+    RateLimitError,
+    RequestTooLarge,
+    ServerError,
+    UnreachableError,
+)
 from aaa.messages import LLMRequest, LLMResponse, Message, TextPart
+from aaa.wire.faults import error_from, fault_from
 
 __all__ = ["ScriptedModel", "expanded"]
 
@@ -21,8 +29,10 @@ def expanded(value: Any) -> Any:
     match value:
         case list():
             return [item for entry in value for item in _items(entry)]
+        case dict() if _is_each(value):
+            return _items(value)
         case dict() if set(value) in _GENERATORS:
-            return _text(value)
+            return _decoded(_text(value))
         case dict():
             return {key: expanded(item) for key, item in value.items()}
         case _:
@@ -30,11 +40,17 @@ def expanded(value: Any) -> Any:
 
 
 def _items(entry: Any) -> list[Any]:
-    """What one entry of a list stands for."""
-    if isinstance(entry, dict) and set(entry) == {"each", "of"}:
-        first, last = entry["each"]
-        return [expanded(_numbered(item, i)) for i in range(first, last + 1) for item in entry["of"]]
-    return [expanded(entry)]
+    """What one entry of a list stands for. Of generators in each other the inner one numbers first."""
+    if not _is_each(entry):
+        return [expanded(entry)]
+    first, last = entry["each"]
+    of = entry["of"] if isinstance(entry["of"], list) else [entry["of"]]
+    once = [item for inner in of for item in (_items(inner) if _is_each(inner) else [inner])]
+    return [expanded(_numbered(item, i)) for i in range(first, last + 1) for item in once]
+
+
+def _is_each(value: Any) -> bool:
+    return isinstance(value, dict) and set(value) == {"each", "of"}
 
 
 def _numbered(value: Any, i: int) -> Any:
@@ -54,25 +70,37 @@ def _text(generator: Mapping[str, Any]) -> str | bytes:
         case {"bytes": digits}:
             return bytes.fromhex(digits) * generator.get("repeat", 1)
         case {"repeat": [text, count]}:
-            return expanded(text) * count
+            return (_text(text) if isinstance(text, dict) else text) * count
         case {"concat": parts}:
-            return "".join(expanded(part) for part in parts)
+            return _joined([_text(part) if isinstance(part, dict) else part for part in parts])
         case {"lone_surrogate": [before, unit, behind]}:
             return f"{before}{chr(int(unit, 16))}{behind}"
-    raise ValueError(f"no generator: {sorted(generator)}")
+    raise ValueError(f"no generator of a text: {sorted(generator)}")
+
+
+def _joined(parts: Sequence[str | bytes]) -> str | bytes:
+    if not any(isinstance(part, bytes) for part in parts):
+        return "".join(map(str, parts))
+    return b"".join(part if isinstance(part, bytes) else part.encode("utf-8", "surrogatepass") for part in parts)
+
+
+def _decoded(text: str | bytes) -> str:
+    """Raw bytes as a program reads what a command wrote: UTF-8, and a sign where they are none."""
+    return text if isinstance(text, str) else text.decode("utf-8", "replace")
 
 
 class ScriptedModel:
     """A model that replies by a script: a list of replies, or the name of a rule.
 
-    `replies` is as the notation has it; None is a model that nobody is expected to ask. `requests` are those it got.
+    `replies` is as the notation has it; None is a model that nobody is expected to ask. Behind the end of its script a
+    model goes on with its last reply: how often it may be asked is for `calls_at_most` to say. `requests` are those it
+    got.
     """
 
     knows_cost = True
 
-    def __init__(self, replies: Sequence[Mapping[str, Any]] | str | None, *, repeats_last: bool = False) -> None:
+    def __init__(self, replies: Sequence[Mapping[str, Any]] | str | None) -> None:
         self._replies = replies if replies is not None else ()
-        self._repeats_last = repeats_last
         self.requests: list[LLMRequest] = []
 
     async def complete(self, request: LLMRequest) -> LLMResponse:
@@ -80,11 +108,9 @@ class ScriptedModel:
         self.requests.append(request)
         if isinstance(self._replies, str):
             return _said(_by_rule(self._replies, request))
-        place = len(self.requests) - 1
-        if self._repeats_last:
-            place = min(place, len(self._replies) - 1)
-        if not 0 <= place < len(self._replies):
-            raise IndexError(f"the script has {len(self._replies)} replies, this is call {len(self.requests)}")
+        place = min(len(self.requests), len(self._replies)) - 1
+        if place < 0:
+            raise IndexError("a model is asked that has no script")
         return await _reply(self._replies[place])
 
 
@@ -106,8 +132,8 @@ async def _reply(reply: Mapping[str, Any]) -> LLMResponse:
         raise _error(reply)
     if "parts" in reply:
         parts = tuple(TextPart(part["text"]) for part in reply["parts"])
-        return LLMResponse(Message("assistant", parts), finish_reason="stop", cost=0.0)
-    return _said(reply["text"], reply.get("finish", "stop"))
+        return LLMResponse(Message("assistant", parts), finish_reason=reply.get("finish", "stop"), cost=0.0)
+    return _said(reply.get("text", ""), reply.get("finish", "stop"))
 
 
 def _said(text: str, finish: str = "stop") -> LLMResponse:
@@ -124,4 +150,9 @@ def _error(reply: Mapping[str, Any]) -> Exception:
             return RateLimitError("too many requests")
         case "network" | "timeout":
             return UnreachableError(reply.get("text_so_far", "the connection was lost"))
-    return ServerError(str(reply["error"]))
+        case "invalid_request":
+            return InvalidRequestError(reply.get("message", "the request is invalid"))
+        case "server" | "server_error" | "overloaded":
+            return ServerError("the server is overloaded")
+        case body:
+            return error_from(fault_from(reply.get("status", 500), {}, body), provider="scripted")

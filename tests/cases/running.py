@@ -2,7 +2,9 @@
 
 import json
 import logging
-from collections.abc import Iterable, Mapping
+import signal
+import threading
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -14,6 +16,8 @@ from tests.cases.operations import OPERATIONS
 
 __all__ = ["Result", "cases_of", "run"]
 
+_LONGEST_SECONDS = 120  # of one case
+
 
 class Result(NamedTuple):
     """What came of one case; `problem` is None if it passed."""
@@ -24,45 +28,83 @@ class Result(NamedTuple):
 
 
 def cases_of(path: Path) -> list[dict[str, Any]]:
-    """The cases of a file."""
-    return json.loads(path.read_text(encoding="utf-8"))["cases"]
+    """The cases of a file.
+
+    Raises:
+        ValueError: it is not one of cases, or cannot be read; the message says what is wrong.
+    """
+    try:
+        document: Any = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError, RecursionError) as error:
+        raise ValueError(f"{path}: {_short(error)}") from error
+    cases = document.get("cases") if isinstance(document, dict) else document
+    if not isinstance(cases, list) or not all(isinstance(case, dict) for case in cases):
+        raise ValueError(f'{path}: a file of cases has a list "cases" of objects')
+    return cases
 
 
 def run(case: Mapping[str, Any]) -> Result:
     """Do what a case says and look at what it expects, up to the first thing that is otherwise."""
-    return Result(case["id"], case["kind"], _problem_of(case))
+    return Result(str(case.get("id")), str(case.get("kind")), _problem_of(case))
 
 
 def _problem_of(case: Mapping[str, Any]) -> str | None:
-    found = Found(expanded(case["input"]))
-    operation = OPERATIONS.get(found.case["op"])
+    try:
+        found = Found(expanded(case["input"]))
+        operation = OPERATIONS.get(found.case["op"])
+        expectations = [(expected["check"], expected.get("say", ""), expected) for expected in case["expect"]]
+    except Exception as error:  # noqa: BLE001 - a case that cannot be read is reported, and the others go on
+        return f"not a case: {_told(error)}"
     if operation is None:
         return f"no operation {found.case['op']!r}"
     try:
-        with _warnings_in(found.warnings):
+        with _warnings_in(found.warnings), _in_time():
             operation(found)
     except Exception as error:  # noqa: BLE001 - a case that breaks is reported, and the others go on
-        return f"{found.case['op']} broke: {type(error).__name__}: {_short(error)}"
-    return _first_problem(found, case["expect"])
+        return f"{found.case['op']} broke: {_told(error)}"
+    return _first_problem(found, expectations)
 
 
-def _first_problem(found: Found, expectations: Iterable[Mapping[str, Any]]) -> str | None:
-    for expected in expectations:
-        check = CHECKS.get(expected["check"])
+def _first_problem(found: Found, expectations: Iterable[tuple[str, str, Mapping[str, Any]]]) -> str | None:
+    for name, say, expected in expectations:
+        check = CHECKS.get(name)
         if check is None:
-            return f"no check {expected['check']!r} ({expected['say']})"
+            return f"no check {name!r} ({say})"
         try:
             problem = check(found, expected)
         except Exception as error:  # noqa: BLE001 - a check that finds nothing to look at has failed
-            problem = f"{type(error).__name__}: {_short(error)}"
+            problem = _told(error)
         if problem is not None:
-            return f"{expected['check']} ({expected['say']}): {problem}"
+            return f"{name} ({say}): {problem}"
     return None
 
 
+def _told(error: Exception) -> str:
+    return f"{type(error).__name__}: {_short(error)}"
+
+
 def _short(error: Exception) -> str:
-    text = str(error)
+    text = " ".join(str(error).split())
     return text if len(text) <= 200 else f"{text[:200]}…"
+
+
+@contextmanager
+def _in_time() -> Iterator[None]:
+    """One case that never ends does not keep the others from being tried."""
+    if threading.current_thread() is not threading.main_thread() or not hasattr(signal, "SIGALRM"):
+        yield
+        return
+    before = signal.signal(signal.SIGALRM, _end)
+    signal.alarm(_LONGEST_SECONDS)
+    try:
+        yield
+    finally:
+        signal.alarm(0)
+        signal.signal(signal.SIGALRM, before)
+
+
+def _end(*_: object) -> None:
+    raise TimeoutError(f"no end after {_LONGEST_SECONDS} s")
 
 
 class _Kept(logging.Handler):

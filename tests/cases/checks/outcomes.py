@@ -3,7 +3,16 @@
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from aaa.errors import ContextFloorError, ContextOverflowError, RequestTooLarge, SummaryError
+from aaa.errors import (
+    ContextFloorError,
+    ContextOverflowError,
+    InvalidRequestError,
+    OutputLimitError,
+    RateLimitError,
+    RequestTooLarge,
+    SummaryError,
+    UnreachableError,
+)
 from aaa.messages import Message
 from tests.cases.checks.pieces import briefly, pieces, summary_texts
 from tests.cases.checks.registry import check
@@ -21,12 +30,14 @@ def no_raise(found: Found, expected: Expected) -> str | None:
 @check("raises", "raises_or_warns", "warns")
 def raises(found: Found, expected: Expected) -> str | None:
     error, kind = found.error, expected["kind"]
+    if kind not in _KINDS:
+        return f"no kind of error {kind!r}"
     is_it = _KINDS[kind](error) if error is not None else False
     numbers = [expected[key] for key in ("used", "limit") if key in expected]
     if is_it and expected["check"] != "warns":
         missing = [n for n in numbers if not _names(error, n)]
         return f"the error does not name {missing}: {briefly(str(error))}" if missing else None
-    if expected["check"] != "raises" and any(_WARNINGS[kind] in line for line in found.warnings):
+    if expected["check"] != "raises" and any(_WARNINGS.get(kind, kind) in line for line in found.warnings):
         return None if len(found.warnings) == 1 else f"{len(found.warnings)} warnings"
     return f"raised {type(error).__name__}: {briefly(str(error))}" if error is not None else "nothing was raised"
 
@@ -47,6 +58,15 @@ _KINDS: dict[str, Callable[[Exception], bool]] = {
     "summary_truncated": lambda error: isinstance(error, SummaryError) and error.reason == "cut off",
     "summary_failed": lambda error: isinstance(error, SummaryError),
     "request_too_large": lambda error: isinstance(error, RequestTooLarge),
+    **{
+        name: lambda error, kind=kind: isinstance(error, kind) or kind.__name__ in str(error)
+        for name, kind in (
+            ("rate_limit", RateLimitError),
+            ("output_limit", OutputLimitError),
+            ("invalid_request", InvalidRequestError),
+            ("network", UnreachableError),
+        )
+    },
 }
 _WARNINGS = {"cannot_fit": "head", "config_error": "reserve", "fixed_too_large": "head"}
 
@@ -175,7 +195,8 @@ def history_unchanged(found: Found, expected: Expected) -> str | None:
     """Nothing stands for anything: the next prompt is made of the same messages as before."""
     if found.history is None:
         return None
-    return None if list(found.history) == list(found.before) else f"{len(found.before)} became {len(found.history)}"
+    before = found.facts.get("history_before", found.before)
+    return None if list(found.history) == list(before) else f"{len(before)} became {len(found.history)}"
 
 
 @check("log_complete")

@@ -403,7 +403,7 @@ def _given_signatures(found: Found) -> set[str]:
     return {
         part["thoughtSignature"]
         for turn in found.case["messages"]
-        for part in turn["parts"]
+        for part in turn.get("parts", ())
         if "thoughtSignature" in part
     }
 

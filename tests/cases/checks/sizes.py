@@ -96,12 +96,15 @@ def _budget(found: Found) -> int:
 
 @check("fits", "fits_or_error")
 def fits(found: Found, expected: Expected) -> str | None:
+    if "max_messages" in found.case:
+        count = len(found.turns)
+        return None if count <= found.case["max_messages"] else f"{count} messages"
     if found.error is not None and expected["check"] == "fits_or_error":
         numbers = getattr(found.error, "needed_tokens", 0), getattr(found.error, "budget_tokens", 0)
         return None if numbers[0] > numbers[1] > 0 else f"{type(found.error).__name__} without numbers"
     if "summaries" in found.facts:
         return every_summary_request_fits(found, expected)
-    size = counter_of(found.case).count(found.prompt)
+    size = counter_of(found.case).count(found.prompt, found.tools)
     return None if size <= _budget(found) else f"{size:,} tokens; the budget is {_budget(found):,}"
 
 

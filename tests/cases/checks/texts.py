@@ -67,7 +67,7 @@ def system_intact(found: Found, expected: Expected) -> str | None:
 
 @check("last_user_is")
 def last_user_is(found: Found, expected: Expected) -> str | None:
-    users = [message for message in found.prompt if message.role == "user" and not is_summary(message)]
+    users = [message for message in found.prompt if message.role == "user" and message.kind is None]
     last = users[-1].text if users else None
     return None if last == expected["text"] else f"the last user text is {briefly(last)}"
 

@@ -30,10 +30,7 @@ _CHARS = {"chars_per_token": 4, "per_message": 0, "count": ["content", "argument
 
 def summarizer_of(found: Found, default: Any = None) -> ScriptedModel:
     """The model that writes the summaries of a case."""
-    case = found.case
-    found.summarizer = ScriptedModel(
-        case.get("summarizer", default), repeats_last=bool(case.get("repeat_last_reply", False))
-    )
+    found.summarizer = ScriptedModel(found.case.get("summarizer", default))
     return found.summarizer
 
 
@@ -58,27 +55,35 @@ def fitter_of(found: Found, state: FitterState | None = None, **settings: Any) -
 
 def compact(found: Found) -> None:
     """Have a summary written now; what is appended then comes after it."""
+    from tests.cases.operations.turns import pinned_first
+
     case = found.case
     summarizer_of(found)
-    read = found.given_format.read(case["messages"])
-    state = None
+    request = found.given_format.request(case["messages"], case.get("tools", ()))
+    read, found.tools, state = pinned_first(found, request.messages), request.tools, None
     if "previous_summary" in case:
         earlier = [Message("user", "what was before")]
         state = _with_record(earlier, case["previous_summary"], len(earlier))
         read = [*earlier, *read]
     found.before = read
     fitter = fitter_of(found, state)
+    found.facts["history_before"] = _stored(state, read)
     start = time.process_time()
     found.error = _run(_compacted(found, fitter, read))
     found.seconds = time.process_time() - start
-    found.history = list(asyncio.run(fitter.fit(read)).messages)
+    found.history = _stored(fitter.state, read)
     later = [*case.get("then_append", ())] + ([_user(found, case["next_user"])] if "next_user" in case else [])
     whole = [*read, *found.given_format.read(later)] if later else read
-    prepared = asyncio.run(fitter.fit(whole, **found.target))
+    prepared = asyncio.run(fitter.fit(whole, tools=found.tools, **found.target))
     found.after, found.plan = list(prepared.messages), prepared.plan
     if case.get("collapse_repeats"):
         found.after = _collapsed(found, found.after)
     found.again = list(asyncio.run(PromptFitter(ContextPolicy(_WIDE)).fit(found.after, **found.target)).messages)
+
+
+def _stored(state: FitterState | None, messages: Sequence[Message]) -> list[Message]:
+    """What the next prompt is made of: the messages, and the summaries that stand for some, with nothing cut."""
+    return list(asyncio.run(PromptFitter(ContextPolicy(_WIDE), state).fit(messages)).messages)
 
 
 def _run(compaction: Any) -> AaaError | None:

@@ -3,7 +3,7 @@
 import asyncio
 import math
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import aimu
@@ -18,16 +18,34 @@ from aaa.context import (
     shortened,
 )
 from aaa.errors import AaaError
-from aaa.messages import Message, ToolCall
+from aaa.messages import Message, ToolCall, Usage
 from aaa.wire.usage import context_tokens, usage_from
 from tests.cases.counters import CharCounter, counter_of
 from tests.cases.found import Found
+from tests.cases.operations.compacting import summarizer_of
+from tests.cases.operations.turns import tools_of
 
 __all__ = ["OPERATIONS"]
 
 _CHARS = {"chars_per_token": 4, "per_message": 0, "count": ["content", "arguments"]}
 _WIDE = 100_000_000
-_APIS = {"normalised": "anthropic", "llama.cpp": "openai-chat"}
+_ENCODINGS = ("cl100k_base", "o200k_base")
+_APIS = {
+    **dict.fromkeys(("normalised", "claude", "vertex-anthropic"), "anthropic"),
+    **dict.fromkeys(("google", "vertex", "gemini-vertex"), "gemini"),
+    **dict.fromkeys(("responses", "azure-responses"), "openai-responses"),
+}
+_READ_AS_NAMED = ("openai-chat", "openai-responses", "anthropic", "gemini", "ollama", "bedrock", "cohere")
+_BY_KEY = {
+    "prompt_tokens": "openai-chat",
+    "cache_read_input_tokens": "anthropic",
+    "cache_creation_input_tokens": "anthropic",
+    "input_tokens_details": "openai-responses",
+    "promptTokenCount": "gemini",
+    "inputTokens": "bedrock",
+    "prompt_eval_count": "ollama",
+    "input_tokens": "openai-responses",
+}
 _NORMALISED = {
     "input": "input_tokens",
     "output": "output_tokens",
@@ -70,7 +88,9 @@ def count_text(found: Found) -> None:
     """The size of a text, by each tokenizer and by an estimate."""
     case = found.case
     message = Message("user", case["text"])
-    counters = {name: TiktokenCounter(name, per_message=0) for name in case["encoding"]}
+    given = case.get("encoding", _ENCODINGS)
+    names = [given] if isinstance(given, str) else given
+    counters = {name: TiktokenCounter(name, per_message=0) for name in names}
     for counter in counters.values():
         counter.count_message(Message("user", "warm"))
     start = time.process_time()
@@ -113,37 +133,48 @@ def usage_to_context(found: Found) -> None:
     """What a report says about the next prompt's size."""
     case = found.case
     usage = case["usage"] if "usage" in case else case["session_usage"][-1]
-    found.value = context_tokens(*_read_usage(case["provider"], usage))
+    found.value = context_tokens(*_read_usage(case.get("provider", ""), usage))
 
 
-def _read_usage(provider: str, usage: Mapping[str, Any] | None) -> tuple[str, Any]:
-    api = _APIS.get(provider, provider)
-    if provider == "normalised":
-        usage = {_NORMALISED[key]: value for key, value in (usage or {}).items()}
-    return api, usage_from(api, usage)
+def _read_usage(provider: str, usage: Mapping[str, Any] | None) -> tuple[str, Usage | None]:
+    """The format of a report, by the provider's name and where that tells nothing by its keys; and what it says."""
+    if set(usage or {}) & set(_NORMALISED):
+        usage = {_NORMALISED.get(key, key): value for key, value in (usage or {}).items()}
+        provider = "normalised"
+    api = _APIS.get(provider, provider if provider in _READ_AS_NAMED else "")
+    if not api:
+        api = next((api for key, api in _BY_KEY.items() if key in (usage or {})), "openai-chat")
+    return api, usage_from(api, usage, provider=provider)
 
 
 def input_budget(found: Found) -> None:
     """What a prompt may have."""
     case = found.case
     try:
-        reserve = case["max_output"] + case.get("margin", 0)
+        reserve = case.get("max_output", 0) + case.get("margin", 0)
         found.value = ContextPolicy(case["window"], reserve_output=reserve).settings(None).budget_tokens
-    except ValueError as error:
+    except (ValueError, TypeError) as error:
         found.error = error
 
 
 def trigger(found: Found) -> None:
     """Where compaction starts."""
     case = found.case
-    policy = ContextPolicy(case["window"], reserve_output=case["max_output"], trigger=case["ratio"])
-    found.value = policy.settings(None).trigger_tokens
+    ratio = case.get("ratio", 0.85)
+    try:
+        policy = ContextPolicy(
+            case["window"], reserve_output=case.get("max_output", 0), trigger=ratio, target=min(0.6, ratio)
+        )
+        found.value = policy.settings(None).trigger_tokens
+    except ValueError as error:
+        found.error = error
 
 
 def max_output_for(found: Found) -> None:
     """What may be asked for as output."""
     case = found.case
     settings = ContextPolicy(case["window"], reserve_output=0).settings(None)
+    case = {"wanted": case.get("model_max_output") or case["window"]} | case
     found.value = settings.output_for(case["prompt"], case["wanted"], largest=case.get("model_max_output"))
 
 
@@ -156,9 +187,6 @@ def usage_report(found: Found) -> None:
 
 def budget_report(found: Found) -> None:
     """A window that tools, instructions and reserve do not fit in."""
-    from tests.cases.operations.compacting import summarizer_of
-    from tests.cases.operations.turns import tools_of
-
     case, counter = found.case, CharCounter(_CHARS)
     summarizer_of(found)
     policy = ContextPolicy(case["window"], reserve_output=case["buffer"], counter=counter, summarizer=found.summarizer)
@@ -190,9 +218,10 @@ def context_size(found: Found) -> None:
 def _gauge(found: Found, usage: Mapping[str, Any] | None) -> Gauge:
     case = found.case
     policy = _policy(case)
+    tools = tools_of(case["fixed_tokens"], CharCounter(_CHARS)) if "fixed_tokens" in case else ()
     if "messages" in case:
-        messages = found.given_format.read(case["messages"])
-        return PromptFitter(policy).gauge(messages)
+        read = found.given_format.request(case["messages"], case.get("tools", ()))
+        return _of_messages(case, policy, read.messages, (*read.tools, *tools))
     prompt, earlier = _tokens_sent(case, usage)
     messages = [Message("user", "w" * 4 * prompt)]
     fitter = _sent(policy, messages, None)
@@ -201,26 +230,43 @@ def _gauge(found: Found, usage: Mapping[str, Any] | None) -> Gauge:
     if "estimate" in case and earlier:
         messages.append(Message("assistant", "w" * 4 * max(case["estimate"] - prompt, 0)))
         fitter = _sent(policy, messages, fitter)
-    _, known = _read_usage(case.get("provider", "openai-chat"), usage)
+    _, known = _read_usage(case.get("provider", ""), usage)
     fitter.record(known)
     reply = known.completion_tokens if known is not None else 0
     messages.append(Message("assistant", "w" * (4 * reply + case.get("messages_since_usage_chars", 0))))
-    return fitter.gauge(messages)
+    return fitter.gauge(messages, tools=tools)
+
+
+def _of_messages(case: Mapping[str, Any], policy: ContextPolicy, messages: Sequence[Message], tools: Any) -> Gauge:
+    """The size of messages of which all before the last reply were counted by a report, if there is one."""
+    _, known = _read_usage(case.get("provider", ""), case.get("usage"))
+    replies = [index for index, message in enumerate(messages) if message.role == "assistant"]
+    if known is None:
+        return PromptFitter(policy).gauge(messages, tools=tools)
+    fitter = _sent(policy, list(messages[: replies[-1]] if replies else messages), None, tools)
+    fitter.record(known)
+    return fitter.gauge(messages, tools=tools)
 
 
 def _tokens_sent(case: Mapping[str, Any], usage: Mapping[str, Any] | None) -> tuple[int, int]:
     """Our estimate of the prompt that was sent first, and what was reported of it."""
     if "previous_context" in case:
         return case["previous_context"], case["previous_context"]
-    known = (usage or {}).get("prompt_tokens") or 0
-    return case.get("estimate", case.get("context", known)), 0
+    _, known = _read_usage(case.get("provider", ""), usage)
+    return case.get("estimate", case.get("context", known.prompt_tokens if known else 0)), 0
 
 
 def _policy(case: Mapping[str, Any]) -> ContextPolicy:
     window = case.get("window") or 2 * case["threshold"]
-    ratio = case["threshold"] / window if "threshold" in case else case["threshold_ratio"]
+    reserve = case.get("reserve_output", case.get("max_output", 0))
+    ratio = case["threshold"] / (window - reserve) if "threshold" in case else case.get("threshold_ratio", 0.85)
+    ratio = min(ratio, 1.0)
     return ContextPolicy(
-        window, reserve_output=0, trigger=ratio, target=min(ratio, 0.6), counter=CalibratedCounter(_counter(case))
+        window,
+        reserve_output=reserve,
+        trigger=ratio,
+        target=min(ratio, 0.6),
+        counter=CalibratedCounter(_counter(case)),
     )
 
 
@@ -228,11 +274,11 @@ def _counter(case: Mapping[str, Any]) -> CharCounter:
     return CharCounter(case.get("counter", _CHARS))
 
 
-def _sent(policy: ContextPolicy, messages: list[Message], before: PromptFitter | None) -> PromptFitter:
+def _sent(policy: ContextPolicy, messages: list[Message], before: PromptFitter | None, tools: Any = ()) -> PromptFitter:
     """A fitter by which `messages` were sent as they are, whatever it thinks of their size."""
     wide = ContextPolicy(_WIDE, reserve_output=0, counter=policy.counter)
     fitter = PromptFitter(wide, before.state if before else None)
-    asyncio.run(fitter.fit(messages))
+    asyncio.run(fitter.fit(messages, tools=tools))
     return PromptFitter(policy, fitter.state)
 
 

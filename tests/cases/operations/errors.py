@@ -15,7 +15,7 @@ from aaa.errors import (
     RequestTooLarge,
 )
 from aaa.llm import LLMHandler, window_of
-from aaa.messages import LLMRequest, LLMResponse, Message
+from aaa.messages import LLMRequest, LLMResponse, Message, TextPart, Usage
 from aaa.wire import anthropic, gemini, ollama, openai_chat, openai_responses
 from aaa.wire.fault_body import Fault
 from aaa.wire.faults import error_from, fault_from
@@ -26,7 +26,16 @@ from tests.cases.found import Found
 
 __all__ = ["OPERATIONS"]
 
-_APIS = {"anthropic": anthropic, "gemini": gemini, "ollama": ollama, "openai-responses": openai_responses}
+_UNKNOWN = 2**31  # tokens: where nobody names a window, only a refusal tells one
+
+_SHAPES: dict[str, Any] = {
+    "choices": openai_chat,
+    "candidates": gemini,
+    "done": ollama,
+    "incomplete_details": openai_responses,
+    "output": openai_responses,
+    "stop_reason": anthropic,
+}
 _CLASSES: tuple[tuple[type[AaaError], str], ...] = (
     (RequestTooLarge, "request_too_large"),
     (ContextOverflowError, "context_overflow"),
@@ -52,24 +61,33 @@ def classify_error(found: Found) -> None:
 
 
 def _said(case: Mapping[str, Any]) -> Any:
-    return next(case[key] for key in ("body", "sse", "result") if key in case)
+    return next((case[key] for key in ("body", "sse", "result", "text", "message", "error") if key in case), None)
 
 
 def _class(found: Found, case: Mapping[str, Any], body: Any) -> str:
-    provider, status = case["provider"], case["status"]
-    if status == 200 and "sse" not in case:
-        return _class_of_reply(found, body)
-    fault: Fault = fault_from(status, {}, body)
+    provider, status = case.get("provider", ""), case.get("status")
+    if status in (None, 200) and (answer := _answer(body)) is not None:
+        return _class_of_reply(found, answer)
+    fault: Fault = fault_from(status, case.get("headers", {}), body)
     found.error = error_from(fault, provider=provider)
     found.facts["overflow"] = recognize(fault, provider=provider)
     return next((name for kind, name in _CLASSES if isinstance(found.error, kind)), "none")
 
 
-def _class_of_reply(found: Found, body: Mapping[str, Any]) -> str:
-    case = found.case
-    api = _APIS.get(case["provider"], openai_chat)
-    response = api.response_from_body(body)
-    window = case.get("window")
+def _answer(body: Any) -> LLMResponse | None:
+    """The reply that a body of status 200 is; None for an error in its place, whatever shape that has."""
+    if not isinstance(body, Mapping) or "error" in body or body.get("status") == "failed":
+        return None
+    if "stopReason" in body:  # Bedrock's Converse, for which there is no format: its usage has a reader
+        texts = [TextPart(block["text"]) for block in body["output"]["message"]["content"] if "text" in block]
+        message = Message("assistant", tuple(texts) or None)
+        return LLMResponse(message, usage_from("bedrock", body.get("usage")), finish_reason=body["stopReason"])
+    api = next((api for key, api in _SHAPES.items() if key in body), None)
+    return None if api is None else api.response_from_body(body)
+
+
+def _class_of_reply(found: Found, response: LLMResponse) -> str:
+    window = found.case.get("window") or found.case.get("known_window")
     overflow = overflow_of_finish(response.finish_reason, response.message, response.usage, window=window)
     found.facts["overflow"] = overflow
     if overflow is not None:
@@ -79,15 +97,20 @@ def _class_of_reply(found: Found, body: Mapping[str, Any]) -> str:
 
 def check_response(found: Found) -> None:
     """A reply whose prompt may have been cut."""
-    case = found.case
-    api = _APIS.get(case["provider"], openai_chat)
-    body = {"message": {"role": "assistant", "content": "…"}} | case["body"] if api is ollama else case["body"]
-    response = api.response_from_body(body)
+    case, body = found.case, found.case["body"]
+    if "done" in body:
+        body = {"message": {"role": "assistant", "content": "…"}} | body
+    response = _answer(body) or LLMResponse(Message("assistant", "…"), usage_from("openai-chat", body.get("usage")))
     window = case.get("num_ctx") or case.get("window")
     cut = overflow_of_finish(response.finish_reason, response.message, response.usage, window=window)
     if cut is None and "estimate" in case:
-        is_cached_told = case["provider"] != "ollama"
-        cut = silent_truncation(case["estimate"], response.usage, cached_reported=is_cached_told, window=window)
+        cut = silent_truncation(
+            case["estimate"],
+            response.usage,
+            cached_reported=case.get("provider") != "ollama",
+            window=window,
+            finish_reason=response.finish_reason,
+        )
     found.value = "silent_truncation" if cut is not None and cut.kind == "silent" else "none"
     found.facts["learned"] = cut.limit if cut is not None else None
 
@@ -97,8 +120,10 @@ def check_responses(found: Found) -> None:
     before, counter = NOTHING_SEEN, CalibratedCounter()
     found.value, found.facts["learned"] = "none", None
     for call in found.case["calls"]:
-        usage = usage_from("openai-chat", call["usage"])
-        cut = silent_truncation(call["estimate"], usage, cached_reported=False, before=before)
+        usage = _usage_of(call)
+        cut = silent_truncation(
+            call["estimate"], usage, cached_reported=False, before=before, window=found.case.get("num_ctx")
+        )
         before = seen(before, call["estimate"], usage, is_cut=cut is not None)
         if cut is not None:
             found.value, found.facts["learned"] = "silent_truncation", cut.limit
@@ -107,27 +132,49 @@ def check_responses(found: Found) -> None:
     found.facts["ratio"] = counter.ratio(None)
 
 
+def _usage_of(call: Mapping[str, Any]) -> Usage | None:
+    """The usage of one call, told as OpenAI's format does or as Ollama's."""
+    known = usage_from("openai-chat", call.get("usage"))
+    return known or usage_from("ollama", call.get("body") or call.get("usage"))
+
+
 def learn_window(found: Found) -> None:
-    """Which of several windows holds."""
+    """Which of several windows holds: the operator's, the server's, a published one; and what a refusal told."""
     case = found.case
-    window = case["configured"]
+    window = case.get("configured") or (_asked(case["server"]) if "server" in case else None) or case.get("catalog")
     reserve = case.get("configured_max_output", 0)
-    if window is None:
-        window = _asked(case["server"])
-    settings = ContextPolicy(window, reserve_output=reserve).settings(None)
+    fitter = PromptFitter(ContextPolicy(window or _UNKNOWN, reserve_output=reserve))
+    for error in [case["error"]] if "error" in case else case.get("errors", ()):
+        overflow = recognize(fault_from(case.get("status", 400), {}, error), provider=case.get("provider", ""))
+        if overflow is not None and overflow.limit and overflow.kind == "tokens":
+            fitter.learn_window(None, overflow.limit)
+    settings = fitter.gauge([]).settings
     found.value, found.facts["max_output"] = settings.window_tokens, settings.reserve_tokens
 
 
 def _asked(server: Mapping[str, Any]) -> int:
-    """What a llama-server says that was started so."""
+    """What a server says that was started so."""
     from tests.llm.test_windows import MODEL, Documents
 
-    documents = {
-        "/v1/models": {"data": [{"id": MODEL, "meta": {"n_ctx_train": server.get("n_ctx_train")}}]},
-        "/props": {"default_generation_settings": {"n_ctx": server["n_ctx"]}},
-    }
-    with Documents(documents) as served:
+    with Documents(_documents(server, MODEL)) as served:
         return window_of(aaa.llm.client(f"openai:{MODEL}", base_url=served.url + "/v1", api_key="k"))(None)
+
+
+def _documents(server: Mapping[str, Any], model: str) -> dict[str, Any]:
+    """The documents in which servers tell it: llama-server, LM Studio, and those that list it with the model."""
+    listed = {
+        key: server[key]
+        for key in ("max_model_len", "context_length", "context_window", "top_provider")
+        if key in server
+    }
+    documents: dict[str, Any] = {
+        "/v1/models": {"data": [{"id": model, "meta": {"n_ctx_train": server.get("n_ctx_train")}, **listed}]}
+    }
+    if "n_ctx" in server:
+        documents["/props"] = {"default_generation_settings": {"n_ctx": server["n_ctx"]}}
+    if "loaded_context_length" in server:
+        documents["/api/v0/models"] = {"data": [{"id": model, **server}]}
+    return documents
 
 
 class _Recorder:
@@ -157,7 +204,8 @@ def build_request(found: Found) -> None:
 
     async def once() -> None:
         async with Engine() as engine:
-            LLMHandler(client, context=ContextPolicy(case["window"])).attach(engine)
+            policy = ContextPolicy(case["window"], reserve_output=case.get("reserve_output", 0))
+            LLMHandler(client, context=policy).attach(engine)
             await engine.run(Given(ask), None)
 
     asyncio.run(once())

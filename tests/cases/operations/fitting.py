@@ -11,6 +11,7 @@ from aaa.context import (
     ContextPolicy,
     DropOldest,
     PromptFitter,
+    Summarize,
     TruncateToolResults,
     without_old_thinking,
 )
@@ -18,7 +19,10 @@ from aaa.context.strategies import CutMessages, DropMedia, ShortenCalls
 from aaa.errors import AaaError
 from aaa.messages import Message, without_parts
 from tests.cases.counters import TurnCounter, counter_of
+from tests.cases.formats import format_of
 from tests.cases.found import Found
+from tests.cases.operations.compacting import summarizer_of
+from tests.cases.operations.turns import pinned_first, tools_of
 
 __all__ = ["OPERATIONS"]
 
@@ -30,13 +34,15 @@ def fit(found: Found) -> None:
     """Make a conversation fit a window, or a number of messages."""
     case = found.case
     read = found.given_format.request(case["messages"], case.get("tools", ()))
-    found.before = list(read.messages)
-    found.facts["untouched"] = list(read.messages)
     counter = TurnCounter(found.format) if "max_messages" in case else counter_of(case)
+    found.tools = [*read.tools, *(tools_of(case["fixed_tokens"], counter) if "fixed_tokens" in case else ())]
+    found.before = [*pinned_first(found, read.messages)]
+    found.facts["untouched"] = list(found.before)
+    summarizer_of(found)
     try:
         fitter = PromptFitter(_policy(found, counter))
         start = time.process_time()
-        prepared = asyncio.run(fitter.fit(found.before, tools=read.tools, **found.target))
+        prepared = asyncio.run(fitter.fit(found.before, tools=found.tools, **found.target))
         found.seconds = time.process_time() - start
     except (AaaError, ValueError) as error:
         found.error = error
@@ -47,21 +53,30 @@ def fit(found: Found) -> None:
 
 def _policy(found: Found, counter: Any) -> ContextPolicy:
     case = found.case
+    summarize = {"summarizer": found.summarizer} if "summarizer" in case else {}
     if "max_messages" in case:
-        limits: dict[str, Any] = {"trigger": 1.0, "target": 1.0, "strategies": [DropOldest()]}
-        return ContextPolicy(case["max_messages"], reserve_output=0, counter=counter, **limits)
+        limits: dict[str, Any] = {"trigger": 1.0, "target": 1.0}
+        strategies = [*([Summarize(found.summarizer)] if summarize else []), DropOldest()]
+        return ContextPolicy(case["max_messages"], reserve_output=0, counter=counter, strategies=strategies, **limits)
     return ContextPolicy(
         case.get("window", _WIDE),
         reserve_output=case.get("reserve_output", 0),
         counter=counter,
         strategies=_strategies(case),
-        **(_ALWAYS if _limits(case) else {}),
+        **(_ALWAYS if _limits(case) else _ratio(case)),
+        **summarize,
     )
+
+
+def _ratio(case: Mapping[str, Any]) -> dict[str, Any]:
+    ratio = case.get("threshold_ratio")
+    return {} if ratio is None else {"trigger": ratio, "target": min(ratio, 0.6)}
 
 
 def _strategies(case: Mapping[str, Any]) -> Sequence[Any] | None:
     if "max_tool_result_chars" in case:
-        return [TruncateToolResults(case["max_tool_result_chars"]), ClearToolResults(), DropOldest()]
+        summarize = [Summarize()] if "summarizer" in case else []
+        return [TruncateToolResults(case["max_tool_result_chars"]), ClearToolResults(), *summarize, DropOldest()]
     return _limits(case) or None
 
 
@@ -106,30 +121,49 @@ def valid(found: Found, messages: Sequence[Message], *, model: str | None = None
 def clear_tool_results(found: Found) -> None:
     """Clear old results; of some tools none."""
     case = found.case
-    marker = {"placeholder": case["marker"]} if "marker" in case else {}
-    if "protect_tools" not in case:
-        _reduced(found, aimu.clear_tool_results(case["messages"], keep_last=case["keep_last_results"], **marker))
+    settings = {"placeholder": case["marker"]} if "marker" in case else {}
+    if "keep_last_results" in case:
+        settings["keep_last"] = case["keep_last_results"]
+    if "protect_tools" not in case and _is_chat(found):
+        _reduced(found, aimu.clear_tool_results(case["messages"], **settings))
+    else:
+        _apply(found, ClearToolResults(**settings).sparing(*case.get("protect_tools", ())))
+
+
+def _is_chat(found: Found) -> bool:
+    return found.given_format is format_of({})[0]
+
+
+def _apply(found: Found, strategy: Any) -> None:
+    """What a strategy makes of the whole conversation: of dicts, where they are OpenAI's, else of messages."""
+    policy = ContextPolicy(_WIDE, reserve_output=0, strategies=[strategy], keep_recent=0, **_ALWAYS)
+    if _is_chat(found):
+        _reduced(found, asyncio.run(policy.prepare(found.case["messages"])).messages)
         return
-    clear = ClearToolResults(case["keep_last_results"], **marker).sparing(*case["protect_tools"])
-    policy = ContextPolicy(_WIDE, reserve_output=0, strategies=[clear], keep_recent=0, **_ALWAYS)
-    _reduced(found, asyncio.run(policy.prepare(case["messages"])).messages)
+    found.before = found.given_format.read(found.case["messages"])
+    found.after = list(asyncio.run(policy.prepare(found.before)).messages)
 
 
 def shrink_calls(found: Found) -> None:
     """Shorten old calls."""
-    case = found.case
-    shorten = ShortenCalls(case["max_arg_chars"])
-    policy = ContextPolicy(_WIDE, reserve_output=0, strategies=[shorten], keep_recent=0, **_ALWAYS)
-    _reduced(found, asyncio.run(policy.prepare(case["messages"])).messages)
+    _apply(found, ShortenCalls(found.case["max_arg_chars"]))
 
 
 def add_tool_result(found: Found) -> None:
     """Take in a result that is longer than the API takes."""
     case = found.case
-    pending = found.given_format.read(case["messages"])[-1].tool_calls[-1]
-    result = {"role": "tool", "tool_call_id": pending.id, "content": case["result"]}
-    dicts = aimu.truncate_tool_results([*case["messages"], result], max_chars=case["max_string_chars"])
-    _reduced(found, dicts)
+    read = found.given_format.read(case["messages"])
+    pending = next(call for message in reversed(read) for call in reversed(message.tool_calls))
+    limit = case.get("max_string_chars") or case["max_chars"]
+    if _is_chat(found):
+        result = {"role": "tool", "tool_call_id": pending.id, "content": case["result"]}
+        _reduced(found, aimu.truncate_tool_results([*case["messages"], result], max_chars=limit))
+        return
+    found.before = [*read, Message("tool", case["result"], tool_call_id=pending.id)]
+    policy = ContextPolicy(
+        _WIDE, reserve_output=0, strategies=[TruncateToolResults(limit)], keep_recent=0, provider=found.rules, **_ALWAYS
+    )
+    found.after = list(asyncio.run(policy.prepare(found.before)).messages)
 
 
 def _reduced(found: Found, dicts: Sequence[dict[str, Any]]) -> None:

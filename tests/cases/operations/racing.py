@@ -57,9 +57,12 @@ class _Race:
         self.log: list[str] = []
 
     async def step(self, step: str) -> None:
-        name, _, rest = step.rpartition(".")
-        words, _, argument = rest.partition(":")
-        await getattr(self, f"_{words}")(name, argument)
+        rest, _, argument = step.partition(":")
+        name, _, words = rest.rpartition(".")
+        take = getattr(self, f"_{words}", None)
+        if take is None:
+            raise ValueError(f"a step that is not known: {step!r}")
+        await take(name, argument)
 
     async def _snapshot(self, name: str, _: str) -> None:
         compaction = self.fitter.compact(list(self.messages), keep_recent=self.keep)
@@ -90,7 +93,7 @@ class _Race:
 
     async def _usage(self, _: str, tokens: str) -> None:
         """A prompt was sent that the provider counted so."""
-        kept = self.found.case["fresh_estimate"]
+        kept = self.found.case.get("fresh_estimate", int(tokens) // 10)
         older = Message("assistant", "o" * 4 * (int(tokens) - kept))
         self.messages = [Message("user", "task"), older, Message("user", "n" * 4 * (kept - 100))]
         wide = PromptFitter(ContextPolicy(10 * _WINDOW, counter=self.fitter.policy.counter))
@@ -108,7 +111,14 @@ class _Race:
 
     async def _usage_high(self, _: str, __: str) -> None:
         await self.fitter.fit(self.messages)
-        self.fitter.record(_WINDOW)
+        self.fitter.record(self.found.case.get("window", _WINDOW))
+
+    async def _append_tool(self, _: str, text: str) -> None:
+        call = next(call for message in reversed(self.messages) for call in reversed(message.tool_calls))
+        self.messages.append(Message("tool", text, tool_call_id=call.id))
+
+    async def _append_call(self, _: str, call_id: str) -> None:
+        self.messages.append(Message("assistant", None, (ToolCall(call_id, "lookup", "{}"),)))
 
     async def _check(self, _: str, __: str) -> None:
         needs = self.fitter.gauge(self.messages).needs_compaction

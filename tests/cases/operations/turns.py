@@ -11,21 +11,34 @@ from aaa.llm import LLMHandler
 from aaa.messages import LLMRequest, Message, ToolCall, ToolSpec
 from aaa.runtime import Engine
 from tests.cases.counters import CharCounter, TurnCounter, counter_of
+from tests.cases.formats import format_of
 from tests.cases.found import Found
 from tests.cases.notation import ScriptedModel
 from tests.cases.operations.compacting import groups_of, summarizer_of
 from tests.runtime.making import Given
 
-__all__ = ["OPERATIONS", "tools_of"]
+__all__ = ["OPERATIONS", "pinned_first", "tools_of"]
 
 _CHARS = {"chars_per_token": 4, "per_message": 0, "count": ["content", "arguments"]}
 _WINDOW = 100_000
 
 
-def tools_of(tokens: int, counter: CharCounter) -> tuple[ToolSpec, ...]:
-    """One tool of exactly this size."""
-    bare = counter.count_tools([ToolSpec("work")])
-    return (ToolSpec("work", "d" * 4 * (tokens - bare)),)
+def tools_of(tokens: int, counter: Any) -> tuple[ToolSpec, ...]:
+    """One tool of this size; of exactly this by characters."""
+    bare = CharCounter(_CHARS).count_tools([ToolSpec("work")])
+    return (ToolSpec("work", "d" * 4 * (tokens - bare)),) if isinstance(counter, CharCounter) else _by_words(tokens)
+
+
+def _by_words(tokens: int) -> tuple[ToolSpec, ...]:
+    """One tool of about this size by any tokenizer."""
+    return (ToolSpec("work", "word " * tokens),)
+
+
+def pinned_first(found: Found, messages: Sequence[Message]) -> list[Message]:
+    """The messages, with the texts that a case pins behind the instructions."""
+    pinned = [Message("user", text, pinned=True) for text in found.case.get("pinned", ())]
+    head = next((index for index, message in enumerate(messages) if not message.is_system), len(messages))
+    return [*messages[:head], *pinned, *messages[head:]]
 
 
 def run_turn(found: Found) -> None:
@@ -33,10 +46,7 @@ def run_turn(found: Found) -> None:
     case = found.case
     summarizer_of(found)
     found.provider = ScriptedModel(case["provider"])
-    pinned = [Message("user", text, pinned=True) for text in case.get("pinned", ())]
-    read = found.given_format.read(case["messages"])
-    instructions = sum(message.is_system for message in read)
-    found.before = [*read[:instructions], *pinned, *read[instructions:]]
+    found.before = pinned_first(found, found.given_format.read(case["messages"]))
     policy = ContextPolicy(
         case.get("window", _WINDOW),
         reserve_output=case.get("reserve_output", 0),
@@ -146,7 +156,7 @@ def _window_and_ratio(case: Mapping[str, Any]) -> tuple[int, float]:
 def run_turns(found: Found) -> None:
     """A conversation of several turns."""
     summarizer_of(found, _summaries(found.case))
-    found.provider = ScriptedModel(_replies(found.case))
+    found.provider = ScriptedModel(found.case.get("provider") or _replies(found.case))
     session = Session(found)
     try:
         asyncio.run(_turns(session))
@@ -198,6 +208,7 @@ def _kept(session: Session) -> int:
 def _start(case: Mapping[str, Any]) -> list[Message]:
     """What stands before the first turn."""
     messages = [Message("system", case["system"])] if "system" in case else []
+    messages += format_of(case)[0].read(case["messages"]) if "messages" in case else []
     messages += [Message("user", text, pinned=True) for text in case.get("pinned", ())]
     if "context_start" in case:
         messages += _context(case)
@@ -232,7 +243,7 @@ def _read(name: str, chars: int) -> list[Message]:
 
 def _said(case: Mapping[str, Any], turn: int) -> list[Message]:
     """What comes before the model's reply in one turn."""
-    if "user_texts" in case:
+    if turn <= len(case.get("user_texts", ())):
         return [Message("user", case["user_texts"][turn - 1])]
     if "files_per_turn" in case:
         return [Message("user", f"turn {turn}"), *_touched(turn, case["files_per_turn"])]
