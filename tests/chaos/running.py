@@ -109,7 +109,7 @@ def _fill(result: RunResult, driven: Driven) -> None:
     reports = [data["context"] for data in replies if "context" in data]
     for event in events:
         if event.type == "aaa.context.rejected":
-            result.rejected.update(event.data["rejected"])
+            result.rejected.update(reason.partition(";")[0] for reason in event.data["rejected"])
     result.counts.update(
         {
             "model requests": len(driven.record.sent),

@@ -66,7 +66,7 @@ class WildTools:
         """Pay; never twice."""
         self.paid[context.idempotency_key] += 1
         self.ran[context.idempotency_key] += 1
-        await asyncio.sleep(0)
+        await asyncio.sleep(0.002)  # long enough to be interrupted
         return f"paid {seed} {SECRET}"
 
     @tool
