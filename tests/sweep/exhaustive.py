@@ -14,7 +14,7 @@ from functools import lru_cache
 from aaa.context import ContextPolicy, Plan, PromptFitter
 from aaa.context.driving import finish_now
 from aaa.context.edits import Item
-from aaa.context.groups import is_pinned
+from aaa.context.groups import groups, is_pinned, pending_call
 from aaa.context.settings import Call
 from aaa.context.summaries import SummaryBook, SummaryRecord
 from aaa.context.transcript import Transcript
@@ -117,7 +117,9 @@ def _check(small: _Small, found: Found, known: set[str], whole: int) -> None:
             found.add_wrong(_wrong_fitted(small, change), where)
     for upto in range(small.head + 1, len(small.word) + 1):
         found.counts["edit summarize"] += 1
-        _check_prompt(small, small.summarised(upto), found, known, f"{small.word}, summary of {upto}")
+        plan, where = small.summarised(upto), f"{small.word}, summary of {upto}"
+        prompt = _check_prompt(small, plan, found, known, where)
+        found.add_wrong(_wrong_summary(small, upto, prompt), where)
 
 
 def _wrong_change(small: _Small, change: Change, plan: Plan, prompt: Sequence[Message]) -> Iterator[str]:
@@ -129,6 +131,19 @@ def _wrong_change(small: _Small, change: Change, plan: Plan, prompt: Sequence[Me
         yield "undone though lawful"
     if change.is_lawful is False and not plan.rejected:
         yield "not undone though not lawful"
+
+
+def _wrong_summary(small: _Small, upto: int, prompt: Sequence[Message]) -> Iterator[str]:
+    """It stands for all between the head and `upto`, but for groups with a pin or with a call that is under way."""
+    covered = {id(small.messages[index]) for index in range(small.head, upto)}
+    pending = pending_call(small.messages)
+    stays = [i for i, message in enumerate(small.messages) if is_pinned(message) or i == pending]
+    ranges = [range(*group) for group in groups(small.messages, small.head)]
+    kept = {id(small.messages[i]) for group in ranges if not {*group}.isdisjoint(stays) for i in group}
+    if [message.kind for message in prompt].count("summary") != 1:
+        yield "no summary, or more than one"
+    if covered & {id(message) for message in prompt} - kept:
+        yield "what was summarised is there too"
 
 
 def _check_prompt(small: _Small, plan: Plan, found: Found, known: set[str], where: str) -> list[Message]:
