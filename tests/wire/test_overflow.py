@@ -125,6 +125,21 @@ TEXTS = [
     ("This model's maximum context length is 128,000 tokens", tokens(128000)),
     ("Too long for a context window of 8192 tokens", tokens(8192)),
     ("Token limit exceeded", tokens()),
+    ("Prompt length 12000 exceeds maximum input length 8192", tokens(8192, 12000)),
+    ("Input length 133121 exceeds the maximum length 131072", tokens(131072, 133121)),
+    ("length of prompt_tokens (163841) must be less than max_seq_len (163840).", tokens(163840, 163841)),
+    ("The number of input tokens 9000 cannot exceed the total tokens limit 8192 for this model.", tokens(8192, 9000)),
+    ("The number of tokens in the prompt (9001) exceeds the model's context window (8192)", tokens(8192, 9001)),
+    ("input is too long for this model: got 33000 tokens, limit 32768", tokens(32768, 33000)),
+    ("Token limit exceeded. Max context: 32000, got: 35000", tokens(32000, 35000)),
+    ("Your request exceeded model token limit: 131072", tokens(131072)),
+    ("Request body too large for gpt-4o model. Max size: 8000 tokens.", tokens(8000)),
+    ("prompt tokens (40961) + max_tokens (100) > max model len (40960)", tokens()),
+    ("input length exceeds session_len", tokens()),
+    ("Input tokens exceed the model's limit", tokens()),
+    ("CONTENT_LENGTH_EXCEEDS_THRESHOLD", tokens()),
+    ("Prompt is too long: an input of 5000000 characters exceeds 4000000 characters", tokens()),
+    ("total message size 4200000 exceeds limit 2097152", of_bytes(2097152, 4200000)),
     ("Too many tokens", tokens()),
     ("slot unavailable, n_ctx too small", tokens()),
     ("输入内容超出模型的最大长度限制", tokens()),
@@ -213,6 +228,8 @@ LOOK_ALIKES = {
         "string with length 10605342 instead.",
     ),
     "many tools": ("field", "Invalid 'tools': array too long. Expected an array with maximum length 128, but got 200."),
+    "a field above its most": ("output", "Invalid value for 'max_output_tokens': 200000. Must be at most 128000."),
+    "an output limit": ("output", "Output token limit exceeded: max_tokens 70000 exceeds the limit of 65536"),
     "Anthropic, images": ("media", "Too much media: 0 document pages + 104 images > 100"),
     "Anthropic, large images": (
         "media",
@@ -238,8 +255,9 @@ def test_what_is_not_paid_for_is_no_overflow_whatever_the_words(text):
     assert recognize(fault_from(402, {}, {"error": {"message": text, "code": 402}})) is None
 
 
-def test_words_that_overflows_share_are_those_of_a_rate_limit_under_its_status():
+def test_words_that_overflows_share_are_those_of_a_rate_limit_or_a_key_under_their_status():
     assert recognize(fault_from(429, {}, "Too many tokens")) is None
+    assert recognize(fault_from(401, {}, "token expired, or token limit exceeded for this key")) is None
     assert recognize(fault_from(429, {}, "prompt is too long: 210094 tokens > 200000 maximum")) == tokens(
         200000, 210094
     )

@@ -7,13 +7,13 @@
 
 A status decides little: overflows come with 200, 400, 413, 422, 500 and 503, rate limits with 400 and 413 too. But 413
 means "too many bytes" where nothing says otherwise; 402 that what is paid for does not reach, whatever the words
-(OpenRouter: "Prompt tokens limit exceeded: 14000 > 9000. To increase, … upgrade"); and under 429 words of GENERAL are
-those of a rate limit ("Too many tokens"). A prompt that fits, with more output asked for than the whole window, is none
-either: a smaller prompt does not help.
+(OpenRouter: "Prompt tokens limit exceeded: 14000 > 9000. To increase, … upgrade"); and under 429, 401 and 403 words of
+GENERAL are those of a rate limit ("Too many tokens") or of keys. A prompt that fits, with more output asked for than the
+whole window, is none either: a smaller prompt does not help.
 """
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 import msgspec
 
@@ -30,7 +30,8 @@ _CUT = frozenset({"length", "max_tokens", "max_output_tokens"})
 _NEARLY_FULL = 0.95  # of the window; the rest is what a server keeps for itself
 _LONGEST_SENTENCE = 4_096  # in which numbers belong together
 _BARE_IS_OVERFLOW = "cerebras"
-_UNPAID, _TOO_MANY = 402, 429
+_UNPAID = 402
+_OF_OTHERS = frozenset((401, 403, 429))
 
 
 class ContextOverflow(msgspec.Struct, frozen=True, kw_only=True):
@@ -71,9 +72,9 @@ def recognize(fault: Fault, *, provider: str = "") -> ContextOverflow | None:
             return None if _asks_too_much_output(found) else found
         if _look_alike(text):
             return None
-        if fault.status != _TOO_MANY and (found := _general(text)):
+        if fault.status not in _OF_OTHERS and (found := _general(text)):
             return found
-    return _of_codes(fault, provider, is_bare=not messages)
+    return _of_codes(fault, messages, provider)
 
 
 def look_alike(fault: Fault) -> str | None:
@@ -162,16 +163,16 @@ def _with_numbers(text: str) -> ContextOverflow:
             if prompt > limit > 0:
                 return ContextOverflow(limit=limit, requested=prompt)
     alone = GENERAL_LIMIT.search(text)
-    return ContextOverflow(limit=_number(alone["limit"]) or None if alone else None)
+    return ContextOverflow(limit=_number(alone["limit"] or alone["alone"]) or None if alone else None)
 
 
-def _of_codes(fault: Fault, provider: str, *, is_bare: bool) -> ContextOverflow | None:
+def _of_codes(fault: Fault, messages: Sequence[str], provider: str) -> ContextOverflow | None:
     if any(map(_look_alike, fault.words)):
         return None
-    for code in fault.words:
+    for code in (*fault.words, *messages):
         if code in CODES:
             return ContextOverflow(kind=CODES[code])
-    if is_bare and not fault.codes and provider == _BARE_IS_OVERFLOW and fault.status in (400, 413):
+    if not messages and not fault.codes and provider == _BARE_IS_OVERFLOW and fault.status in (400, 413):
         return ContextOverflow()
     return ContextOverflow(kind="bytes") if fault.status == 413 else None
 

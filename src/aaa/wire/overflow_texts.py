@@ -200,6 +200,9 @@ EXACT: tuple[OverflowText, ...] = (
         "input length of input_ids is {prompt}, but max_length is set to {number}",  # a parameter, not the window
     ),
     *_rows("Moonshot", "exceeded model token limit: {limit} (requested: {prompt})"),
+    *_rows("Moonshot", "total message size {prompt} exceeds limit {limit}", kind="bytes"),
+    *_rows("SiliconFlow", "length of prompt_tokens ({prompt}) must be less than max_seq_len ({limit})"),
+    *_rows("GitHub Models", "request body too large for … model. max size: {limit} tokens"),
     *_rows("MiniMax", "context window exceeds limit"),  # followed by (2013), which is a code
     *_rows("Qwen", "range of input length should be [1, {limit}]"),
     *_rows("z.ai", "prompt exceeds max length", "prompt 超长", "tokens in request more than max tokens allowed"),

@@ -18,6 +18,8 @@ CODES: dict[str, Kind] = {
     "contextwindowexceedederror": "tokens",  # LiteLLM's class
     "contextoverflowerror": "tokens",  # LangChain's, and ours
     "outofcontexterror": "tokens",  # Volcengine
+    "content_length_exceeds_threshold": "tokens",  # Amazon Q
+    "tokens_limit_reached": "tokens",  # GitHub Models, with status 413
     "request_too_large": "bytes",
     "requesttoolarge": "bytes",
     "payload_too_large": "bytes",
@@ -26,7 +28,8 @@ CODES: dict[str, Kind] = {
 
 _SUBJECT = r"(?:prompt|input|inputs|conversation|context|history|messages)"
 _MEASURE = (
-    r"(?:context[ _](?:window|length|size|limit)|n_ctx|num_ctx|max_model_len|max_seq_len|max_position_embeddings"
+    r"(?:context[ _](?:window|length|size|limit)|n_ctx|num_ctx|max[_ ]model[_ ]len\w*|max[_ ]seq[_ ]len\w*|session_len"
+    r"|max_position_embeddings"
     r"|(?:max|maximum|model's|model|configured) (?:input|prompt|sequence|model|total) (?:length|size|tokens?)"
     r"|(?:input|prompt|sequence) (?:length|size|token|tokens) limit)"
 )
@@ -43,6 +46,9 @@ GENERAL: tuple[re.Pattern[str], ...] = tuple(
         rf"\b{_SUBJECT}(?: is| are| was)?(?: far)? too (?:long|large|big)\b",
         rf"\b{_EXCEEDS}.{{0,60}}?\b{_MEASURE}",
         rf"\b{_MEASURE}.{{0,60}}?\b(?:exceed\w*|overflow\w*|reached|too small|is full|full)\b",
+        rf"> ?(?:the )?{_MEASURE}",
+        rf"\b(?:prompt|input|context|sequence) (?:length|tokens?|token count)\b\W{{0,3}}(?:of )?[\d,]{{0,15}}\W{{0,3}}"
+        rf"(?:tokens? )?(?:is )?{_EXCEEDS}",
         r"\btoo many (?:input |prompt |context )?tokens\b",
         r"\btokens? (?:limit|count)(?: is| was| has been)? exceed",
         r"\bexceed\w*(?: the| this)?(?: \S{1,20}){0,3} tokens? limit",
@@ -63,16 +69,26 @@ GENERAL_BYTES: tuple[re.Pattern[str], ...] = tuple(
     )
 )
 
+_NO_TOKENS = r"(?! ?(?:characters|chars|bytes|[kmg]i?b\b|pages|images|lines))"
+_COUNTED = r"\b(?:prompt|input|inputs|context|sequence|length|size|count|tokens?|requested)\b"
+_GOT, _MOST = r"\b(?:got|received|has|contains|requested)\b", r"\b(?:limit|max\w*)\b"
+
 GENERAL_NUMBERS: tuple[re.Pattern[str], ...] = tuple(
     re.compile(pattern)
     for pattern in (
         rf"{NUMBER % 'prompt'}(?: tokens)? > {NUMBER % 'limit'}",
         rf"{NUMBER % 'prompt'} tokens?\b\)?[^\d]{{0,60}}?\b{_EXCEEDS}[^\d]{{0,60}}?{NUMBER % 'limit'}",
+        rf"{_COUNTED}\D{{0,15}}?{NUMBER % 'prompt'}\D{{0,40}}?\b{_EXCEEDS}\D{{0,60}}?{NUMBER % 'limit'}{_NO_TOKENS}",
+        rf"{_GOT}\D{{0,15}}?{NUMBER % 'prompt'}\D{{0,30}}?{_MOST}\D{{0,30}}?{NUMBER % 'limit'}{_NO_TOKENS}",
+        rf"{_MOST}\D{{0,30}}?{NUMBER % 'limit'}\D{{0,30}}?{_GOT}\D{{0,15}}?{NUMBER % 'prompt'}{_NO_TOKENS}",
     )
 )
 """Numbers of a text that only `GENERAL` knows; they count if the prompt is above the limit."""
 
-GENERAL_LIMIT = re.compile(rf"\b{_MEASURE}(?: is| of|:)? \(?{NUMBER % 'limit'} tokens")
+GENERAL_LIMIT = re.compile(
+    rf"\b{_MEASURE}(?: is| of|:)? \(?{NUMBER % 'limit'} tokens"
+    rf"|\btokens? limit(?: is| of|:) \(?{NUMBER % 'alone'}{_NO_TOKENS}"
+)
 """The limit of such a text, where it is alone."""
 
 LOOK_ALIKES: dict[str, re.Pattern[str]] = {
@@ -87,7 +103,8 @@ LOOK_ALIKES: dict[str, re.Pattern[str]] = {
         r"|maximum tokens you requested exceeds"
         r"|\b(?:max[ _](?:completion[ _]|output[ _]|new[ _])?tokens|maxoutputtokens|num_predict|max_length)\W{0,2}"
         r" ?(?:(?:must|should) be (?!at least|greater|more|positive|an? )|can(?:not| not|'t)|may not|supports at most)"
-        r"|range of max_\w{0,20}tokens|maxoutputtokens value of|invalid max_\w{0,20}tokens"
+        r"|range of max_\w{0,20}tokens|maxoutputtokens value of|invalid(?: value for)? '?max_\w{0,20}tokens"
+        r"|\b(?:output|completion)[ _]tokens?[ _]limit"
         r"|(?:completion|output) tokens,? whereas|at most \d{1,15} (?:completion|output) tokens"
         r"|maximum (?:allowed )?(?:number of )?(?:completion|output)[ _](?:tokens|length)|output length limit"
     ),
