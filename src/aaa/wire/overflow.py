@@ -8,8 +8,8 @@
 A status decides little: overflows come with 200, 400, 413, 422, 500 and 503, rate limits with 400 and 413 too. But 413
 means "too many bytes" where nothing says otherwise; 402 that what is paid for does not reach, whatever the words
 (OpenRouter: "Prompt tokens limit exceeded: 14000 > 9000. To increase, … upgrade"); and under 429, 401 and 403 words of
-GENERAL are those of a rate limit ("Too many tokens") or of keys. A prompt that fits, with more output asked for than the
-whole window, is none either: a smaller prompt does not help.
+GENERAL are those of a rate limit ("Too many tokens") or of keys. A prompt that fits, with more output asked for than
+the whole window, is none either: a smaller prompt does not help.
 """
 
 import re
