@@ -46,8 +46,9 @@ def _say(line: str) -> None:
 
 
 def _line(result: Result) -> str:
-    said = "pass" if result.problem is None else " ".join(result.problem.split())
-    return f"{result.id}  {result.kind}  {said}".encode("ascii", "backslashreplace").decode()
+    pieces = (result.id, result.kind, "pass" if result.problem is None else result.problem)
+    line = "  ".join(" ".join(piece.split()) for piece in pieces)
+    return line.encode("ascii", "backslashreplace").decode()
 
 
 if __name__ == "__main__":

@@ -14,7 +14,7 @@ from aaa.errors import (
     UnreachableError,
 )
 from aaa.messages import Message
-from tests.cases.checks.pieces import briefly, pieces, summary_texts
+from tests.cases.checks.pieces import amount, briefly, pieces, summary_texts
 from tests.cases.checks.registry import check
 from tests.cases.checks.shapes import pairs_ok
 from tests.cases.found import Found
@@ -93,7 +93,7 @@ def if_shortened(found: Found, expected: Expected) -> str | None:
     if found.error is not None:
         return None
     given = [message.text for message in found.before if message.role == "user"][-1]
-    sent = [message.text for message in found.prompt if message.role == "user"][-1]
+    sent = [message.text for message in found.prompt if message.role == "user" and message.kind is None][-1]
     if given == sent:
         return None
     is_cut = sent.startswith(given[:10]) and sent.endswith(given[-3:]) and " cut " in sent
@@ -238,15 +238,16 @@ def log_unique(found: Found, expected: Expected) -> str | None:
     return None if len(texts) == len(set(texts)) else "a message is there twice"
 
 
-@check("calls_at_most")
+@check("calls_at_most", "calls_at_least", "calls")
 def calls_at_most(found: Found, expected: Expected) -> str | None:
     counts = {
         "summarizer": len(found.summarizer.requests),
         "provider": len(found.provider.requests),
         "compact": found.facts.get("compactions", 0),
     }
-    count = counts[expected["what"]]
-    return None if count <= expected["n"] else f"{count} calls"
+    is_least = expected["check"] == "calls_at_least"
+    wanted = {"at_least": expected["n"]} if is_least else expected
+    return amount(counts[expected["what"]], wanted, "calls")
 
 
 @check("guard_resets")

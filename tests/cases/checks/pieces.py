@@ -1,13 +1,13 @@
 """The texts of a prompt, in order, and shown briefly."""
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from aaa.messages import Message
 from tests.cases.found import Found
 
-__all__ = ["briefly", "has", "names_of", "pieces", "summary_texts"]
+__all__ = ["amount", "briefly", "has", "leaves", "names_of", "pieces", "summary_texts"]
 
 
 def pieces(messages: Iterable[Message]) -> list[str]:
@@ -23,6 +23,21 @@ def has(texts: Sequence[str], text: str, *, part: bool = False) -> bool:
     if part:
         return any(text in piece for piece in texts)
     return any(piece == text or f"\n{text}\n" in f"\n{piece}\n" for piece in texts)
+
+
+def leaves(value: Any) -> list[str]:
+    """Every text anywhere in what is sent: arguments, thinking and the data of pictures too."""
+    if isinstance(value, str):
+        return [value]
+    inner = value.values() if isinstance(value, Mapping) else value if isinstance(value, list | tuple) else ()
+    return [text for item in inner for text in leaves(item)]
+
+
+def amount(count: float, expected: Mapping[str, Any], what: str) -> str | None:
+    """What is wrong with a number of things, by those of `equals`, `at_most` (or `n`) and `at_least` that are given."""
+    most, least = expected.get("at_most", expected.get("n", count)), expected.get("at_least", count)
+    is_right = count == expected.get("equals", count) and least <= count <= most
+    return None if is_right else f"{count:,} {what}"
 
 
 def summary_texts(found: Found) -> list[str]:

@@ -9,7 +9,7 @@ from typing import Any
 
 from aaa.context.summaries import is_summary
 from aaa.messages import Message, OpaquePart
-from tests.cases.checks.pieces import briefly, names_of, pieces
+from tests.cases.checks.pieces import amount, briefly, names_of, pieces
 from tests.cases.checks.registry import check
 from tests.cases.found import Found
 
@@ -118,8 +118,7 @@ def last_role(found: Found, expected: Expected) -> str | None:
 
 @check("role_count")
 def role_count(found: Found, expected: Expected) -> str | None:
-    count = _roles(found).count(expected["role"])
-    return None if count == expected["equals"] else f"{count} messages of that role"
+    return amount(_roles(found).count(expected["role"]), expected, "messages of that role")
 
 
 @check("role_positions")
@@ -195,15 +194,14 @@ def keeps_call(found: Found, expected: Expected) -> str | None:
 
 @check("count_calls")
 def count_calls(found: Found, expected: Expected) -> str | None:
-    count = len(_call_ids(found.prompt))
-    return None if count <= expected["at_most"] else f"{count} calls"
+    return amount(len(_call_ids(found.prompt)), expected, "calls")
 
 
 @check("result_count")
 def result_count(found: Found, expected: Expected) -> str | None:
     results = [message for message in found.prompt if message.role == "tool"]
-    if len(results) != expected["equals"]:
-        return f"{len(results)} results"
+    if problem := amount(len(results), expected, "results"):
+        return problem
     return None if all(message.text.strip() for message in results) else "a result is empty"
 
 
@@ -213,8 +211,7 @@ def _call_ids(messages: Iterable[Message]) -> list[str]:
 
 @check("count_messages")
 def count_messages(found: Found, expected: Expected) -> str | None:
-    count = len(found.turns)
-    return None if count <= expected["at_most"] else f"{count} messages"
+    return amount(len(found.turns), expected, "messages")
 
 
 @check("summary_count")
@@ -224,9 +221,7 @@ def summary_count(found: Found, expected: Expected) -> str | None:
         count = max(counts)
     else:
         count = sum(map(is_summary, found.prompt))
-    if "equals" in expected:
-        return None if count == expected["equals"] else f"{count} summaries"
-    return None if count <= expected["at_most"] else f"{count} summaries"
+    return amount(count, expected, "summaries")
 
 
 @check("not_empty")

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from aaa.context.summaries import is_summary
-from tests.cases.checks.pieces import briefly, has, pieces, summary_texts
+from tests.cases.checks.pieces import briefly, has, leaves, pieces, summary_texts
 from tests.cases.checks.registry import check
 from tests.cases.found import Found
 
@@ -13,10 +13,14 @@ Expected = Mapping[str, Any]
 
 @check("keeps")
 def keeps(found: Found, expected: Expected) -> str | None:
-    text = expected["text"]
-    if has(pieces(found.prompt), text, part=bool(expected.get("part"))):
-        return None
-    return f"{briefly(text)!r} is not in the prompt"
+    is_part = bool(expected.get("part"))
+    said = [*pieces(found.prompt), *leaves(found.format.body(found.prompt))]
+    missing = [text for text in _texts(expected) if not has(said, text, part=is_part)]
+    return f"{briefly(missing[0])!r} is not in the prompt" if missing else None
+
+
+def _texts(expected: Expected) -> list[str]:
+    return [expected["text"]] if "text" in expected else list(expected["texts"])
 
 
 @check("keeps_or_summarised")
@@ -26,8 +30,9 @@ def keeps_or_summarised(found: Found, expected: Expected) -> str | None:
 
 @check("drops", "drops_part")
 def drops(found: Found, expected: Expected) -> str | None:
-    texts = pieces(found.prompt)
-    return f"{briefly(expected['text'])!r} is in the prompt" if has(texts, expected["text"], part=True) else None
+    said = [*pieces(found.prompt), *leaves(found.format.body(found.prompt))]
+    left = [text for text in _texts(expected) if has(said, text, part=True)]
+    return f"{briefly(left[0])!r} is in the prompt" if left else None
 
 
 @check("once")
@@ -123,15 +128,11 @@ def exact_texts(found: Found, expected: Expected) -> str | None:
 @check("marker")
 def marker(found: Found, expected: Expected) -> str | None:
     """A visible note in a text that was cut, with the amount left out, and something of both ends around it."""
-    originals = {message.tool_call_id: message.text for message in found.before if message.role == "tool"}
-    cut = [
-        m
-        for m in found.prompt
-        if m.role == "tool" and m.text != originals.get(m.tool_call_id, found.case.get("result"))
-    ]
+    originals = {message.text for message in found.before} | {found.case.get("result")}
+    cut = [message for message in found.prompt if message.text not in originals]
     notes = [m.text for m in cut if " cut " in m.text or "left out" in m.text]
     if not notes:
-        return "no shortened result has a note"
+        return "no shortened text has a note"
     if not any(any(character.isdigit() for character in note[note.find("[...") :][:60]) for note in notes):
         return "the note does not say how much"
     return None

@@ -107,7 +107,8 @@ async def _compacted(found: Found, fitter: PromptFitter, messages: Sequence[Mess
 
 def _with_record(covered: Sequence[Message], text: str, upto: int, later: Sequence[Message] = ()) -> FitterState:
     digest = Transcript([*covered, *later], count=lambda _: 0).digest(upto)
-    return FitterState(records=(SummaryRecord(upto, digest, text, begin=0),))
+    begin = next((index for index, message in enumerate(covered) if not message.is_system), 0)
+    return FitterState(records=(SummaryRecord(upto, digest, text, begin=begin),))
 
 
 def _user(found: Found, text: str) -> dict[str, Any]:
@@ -200,7 +201,7 @@ def resume(found: Found) -> None:
 def switch_model(found: Found) -> None:
     """The same conversation, with another model that has a smaller window."""
     case = found.case
-    _switched(found, [case["from_window"], case["to_window"]], case["reserve_output"])
+    _switched(found, [case["from_window"], case["to_window"]], case.get("reserve_output", 0))
 
 
 def switch_model_and_back(found: Found) -> None:
