@@ -3,7 +3,7 @@
 from collections.abc import Callable
 
 from tests.cases.found import Found
-from tests.cases.operations import compacting, counting, errors, fitting, racing, turns
+from tests.cases.operations import compacting, counting, errors, fitting, gauging, racing, turns
 
 __all__ = ["OPERATIONS"]
 
@@ -11,6 +11,7 @@ OPERATIONS: dict[str, Callable[[Found], None]] = {
     **fitting.OPERATIONS,
     **compacting.OPERATIONS,
     **counting.OPERATIONS,
+    **gauging.OPERATIONS,
     **errors.OPERATIONS,
     **turns.OPERATIONS,
     **racing.OPERATIONS,
