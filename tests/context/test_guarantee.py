@@ -156,3 +156,19 @@ def test_a_marker_tells_of_nothing_that_a_later_summary_covers():
         prompt = fitter.fit_sync(messages[:length], provider="alibaba")
     assert [edit.action for edit in prompt.plan.edits] == ["summarize"]
     assert sum(map(measure.message, prompt.messages)) == prompt.plan.tokens_after
+
+
+def test_repairs_are_those_of_the_prompt_that_the_edits_make():
+    """With earlier drops that no marker tells of, the marker of later ones stands before instructions in between."""
+    settings = {"reserve_output": 50, "trigger": 0.1, "target": 0.1, "keep_recent": 0, "strategies": [], "sticky": True}
+    fitter = PromptFitter(ContextPolicy(325, counter=HeuristicCounter(), **settings))
+    messages = [Message("system", "x" * 400), Message("assistant", ""), Message("system", "x" * 400)]
+    for name, text in (("a", ""), ("b", ""), ("c", "aaaa")):
+        messages += [Message("assistant", None, (ToolCall(name, "read"),)), Message("tool", text, tool_call_id=name)]
+    for length in range(1, len(messages) + 1):
+        try:
+            prompt = fitter.fit_sync(messages[:length], provider="gemini")
+        except ContextFloorError:
+            continue
+        assert HeuristicCounter().count(prompt.messages) == prompt.plan.tokens_after <= 275
+        assert [found for found in rules_for("gemini").violations(prompt.messages) if found.is_repairable] == []

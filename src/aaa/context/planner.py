@@ -220,6 +220,8 @@ class Planning:
             raise self._floor_error(size, work.items, budget)
 
     def _find_repairs(self, work: Work) -> None:
+        if work.applied or self.rungs:  # a marker stands where the edits put it: repairs depend on what is beside it
+            work.restore(render(self.transcript, work.edits(), work.length))
         repaired, self.repairs = made_valid(work.items, self.transcript, self.target)
         self.repairs_raw = self._growth(work, repaired) if self.repairs else 0
 
