@@ -230,3 +230,16 @@ def test_what_was_spent_on_the_way_to_a_failure_is_told():
 
 def test_half_a_character_in_a_summary_is_written_as_a_log_keeps_it():
     assert written(lambda text, previous: "done \ud83d, open: é").text == "done \\ud83d, open: é"
+
+
+def test_a_record_that_doubles_with_each_part_is_stopped():
+    """One that outgrows all it is made from can not be used; thirty parts of it would fill the memory."""
+    lengths: list[int] = []
+
+    def doubling(text: str, previous: str | None) -> str:
+        lengths.append(len(previous or ""))
+        return 2 * ((previous or "") + text) + "x" * 1_000
+
+    outcome = written(doubling, *(["words of the user "] * 40))
+    assert (outcome.problem, outcome.has_failed) == ("not smaller than what it replaces", False)
+    assert max(lengths) < 10_000

@@ -32,7 +32,13 @@ __all__ = ["Compaction", "summarize_of"]
 _SLACK = 64  # tokens by which a summary may be larger than the few words it stands for
 _LONGEST_TASK = 4 * SHORTEST * 5  # characters of the user's first words that are quoted
 _IDENTIFIERS = (800, 0.06)  # tokens, and of the budget, as the strategy has them
-_REASONS = (("empty", "empty"), ("cut off", "cut off"), ("the model called", "tool call"), ("reads like", "error text"))
+_REASONS = (
+    ("empty", "empty"),
+    ("cut off", "cut off"),
+    ("the model called", "tool call"),
+    ("reads like", "error text"),
+    ("not smaller", "too large"),
+)
 
 
 @dataclass(kw_only=True)

@@ -47,6 +47,7 @@ _ERROR_TEXT = re.compile(
     re.IGNORECASE,
 )
 _SHORTEST_CHUNK = 400  # characters; a model that can not read that can read nothing
+_MOST_GROWTH, _SHORT_RECORD = 2, 4_000  # a record may be so many times as long as its source, and so many characters
 _LEAST_SIDE = 40  # characters kept of each side of a message
 _SAFE = 0.9  # of what an error says would have fitted: the instructions do not get shorter
 _LONGEST_ITEM = 6000  # characters of one message that the summarizer reads; the rest is cut from its middle
@@ -174,11 +175,17 @@ async def _folded(pending: PendingSummary, pieces: list[str], so_far: Written) -
         except Exception as error:  # noqa: BLE001 - whatever fails, the prompt goes on without this summary
             return _failed(so_far, type(error).__name__)
         spent, cost = so_far.tokens_spent + part.tokens_spent, so_far.cost + part.cost
-        problem = part.problem or _problem_of(part.text)
+        problem = part.problem or _problem_of(part.text) or _growth_of(part.text, pending)
         if problem:
             return Written(problem=problem, tokens_spent=spent, cost=cost)
         so_far = Written(_as_stored(part.text.strip()), tokens_spent=spent, cost=cost)
     return so_far
+
+
+def _growth_of(text: str, pending: PendingSummary) -> str:
+    """What is wrong with a record that outgrows all it can be made from: each part would make it longer still."""
+    source = len(pending.previous or "") + sum(map(len, pending.chunks))
+    return "not smaller than what it replaces" if len(text) > _MOST_GROWTH * source + _SHORT_RECORD else ""
 
 
 def _as_stored(text: str) -> str:
