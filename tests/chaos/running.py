@@ -48,11 +48,10 @@ class Hung(Exception):
 
 def run_one(seed: int, number: int, steps: int, folder: Path) -> RunResult:
     """Run it, check it; whatever goes wrong is a problem of the result."""
-    logging.getLogger("aaa").setLevel(logging.CRITICAL)
     began = time.monotonic()
     result = RunResult(number, planned(seed, number, steps).provider)
     try:
-        with _limited(_SPIN_SECONDS):
+        with _quiet(), _limited(_SPIN_SECONDS):
             driven = asyncio.run(_bounded(seed, number, steps, folder))
     except (Exception, asyncio.CancelledError) as error:  # noqa: BLE001 - it is what this is looking for
         where = "".join(traceback.format_exception(error)[-6:])
@@ -61,6 +60,18 @@ def run_one(seed: int, number: int, steps: int, folder: Path) -> RunResult:
         _fill(result, driven)
     result.seconds = time.monotonic() - began
     return result
+
+
+@contextmanager
+def _quiet() -> Iterator[None]:
+    """Without what the library logs meanwhile; everything goes wrong here on purpose."""
+    log = logging.getLogger("aaa")
+    before = log.level
+    log.setLevel(logging.CRITICAL)
+    try:
+        yield
+    finally:
+        log.setLevel(before)
 
 
 async def _bounded(seed: int, number: int, steps: int, folder: Path) -> Driven:
