@@ -1,5 +1,6 @@
 """The guarantee: any conversation, any policy, any provider. It fits and is valid, or the error's numbers add up."""
 
+import asyncio
 import json
 
 import pytest
@@ -7,8 +8,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from aaa.context import ContextPolicy, HeuristicCounter, PromptFitter
+from aaa.context.conversation import Conversation
+from aaa.context.summaries import SummaryBook, SummaryRecord
 from aaa.errors import ContextFloorError
-from aaa.messages import Message, TextPart, ToolCall, ToolSpec
+from aaa.messages import Message, TextPart, ToolCall, ToolSpec, pair
 from aaa.wire.rules import PROVIDERS, rules_for
 from tests.strategies import IMAGE, PolicySpec, conversations, policy_specs, tool_specs
 
@@ -156,6 +159,20 @@ def test_a_marker_tells_of_nothing_that_a_later_summary_covers():
         prompt = fitter.fit_sync(messages[:length], provider="alibaba")
     assert [edit.action for edit in prompt.plan.edits] == ["summarize"]
     assert sum(map(measure.message, prompt.messages)) == prompt.plan.tokens_after
+
+
+def test_a_marker_parts_no_second_result_from_its_call_where_a_result_of_no_call_stands_between():
+    """The first call is summarised, so its result is left out: the marker waits for all results in that row."""
+    first, second = (Message("assistant", None, (ToolCall("a", "read", f"[{number}]"),)) for number in range(2))
+    results = [
+        Message("tool", text, tool_call_id=call) for text, call in (("1", "a"), ("2", "a"), ("3", "b"), ("4", "a"))
+    ]
+    policy = ContextPolicy(1_000, reserve_output=0)
+    transcript = policy.transcript_of(Conversation([first, second, *results]))
+    book = SummaryBook([SummaryRecord(1, transcript.digest(1), "read it")])
+    messages = asyncio.run(policy.prepare([first, second, *results], book=book)).messages
+    assert [message.kind or message.text for message in messages] == ["summary", "", "1", "3", "4", "marker"]
+    assert pair(messages).orphans == (3,)
 
 
 def test_repairs_are_those_of_the_prompt_that_the_edits_make():

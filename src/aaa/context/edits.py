@@ -7,8 +7,9 @@ The transcript never changes. An edit names its message by digest and by how man
 still finds it in a list that was edited elsewhere, and is void when the message is gone.
 """
 
+from bisect import bisect_right
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Literal
 
 import msgspec
@@ -68,14 +69,16 @@ def render(transcript: Transcript, edits: Sequence[Edit], length: int | None = N
             inserts[edit.index].append(edit)
     dropped = [edit for edit in changed.values() if edit.marked]
     marker_at = min((edit.index for edit in dropped), default=-2)
+    shown = _shown(summary, length)
+    last_result = _last_result(transcript, shown, changed, marker_at) if dropped else marker_at
     items: list[Item] = []
     waiting: list[Edit] = []  # what follows the marker
     due: list[Item] = []  # the marker, while results follow that must not be parted from those before them
-    for index in _shown(summary, length):
+    for index in shown:
         kept = _kept(transcript, index, changed.get(index)) if index >= 0 else []
         if index == marker_at:
             due = [_marker(transcript, dropped), *map(_written, waiting)]
-        if due and kept and not 0 <= _call_of(transcript, index) < marker_at:
+        if due and kept and index > last_result:
             items, due = items + due, []
         items += kept
         here = inserts[index]
@@ -87,9 +90,21 @@ def render(transcript: Transcript, edits: Sequence[Edit], length: int | None = N
     return items + due
 
 
-def _call_of(transcript: Transcript, index: int) -> int:
-    call = transcript.call_of(index)
-    return -1 if call is None else call
+def _last_result(transcript: Transcript, shown: Sequence[int], changed: Mapping[int, Edit], marker_at: int) -> int:
+    """The last of the results in a row behind the marker's place that answers a call before it; else that place.
+
+    In the row may stand results of no call: behind a marker among them, one that comes twice had no call either.
+    """
+    last = marker_at
+    for index in shown[bisect_right(shown, marker_at) :]:
+        edit, call = changed.get(index), transcript.call_of(index)
+        if edit is not None and edit.replacement is None:
+            continue
+        if transcript[index].role != "tool":
+            break
+        if call is not None and call < marker_at:
+            last = index
+    return last
 
 
 def _written(edit: Edit) -> Item:
@@ -97,7 +112,7 @@ def _written(edit: Edit) -> Item:
     return Item(edit.replacement, None, edit.tokens_after, edit.strategy)
 
 
-def _shown(summary: Edit | None, length: int) -> Iterable[int]:
+def _shown(summary: Edit | None, length: int) -> Sequence[int]:
     """Indices that the summary does not stand for, after -1, the place before the first."""
     if summary is None:
         return range(-1, length)
