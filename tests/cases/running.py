@@ -2,9 +2,7 @@
 
 import json
 import logging
-import signal
-import threading
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -13,10 +11,11 @@ from tests.cases.checks import CHECKS
 from tests.cases.found import Found
 from tests.cases.notation import expanded
 from tests.cases.operations import OPERATIONS
+from tests.time_limit import time_limit
 
 __all__ = ["Result", "cases_of", "run"]
 
-_LONGEST_SECONDS = 120  # of one case
+_LONGEST_SECONDS = 120  # of one case: one that never ends does not keep the others from being tried
 
 
 class Result(NamedTuple):
@@ -58,7 +57,7 @@ def _problem_of(case: Mapping[str, Any]) -> str | None:
     if operation is None:
         return f"no operation {found.case['op']!r}"
     try:
-        with _warnings_in(found.warnings), _in_time():
+        with _warnings_in(found.warnings), time_limit(_LONGEST_SECONDS):
             operation(found)
     except Exception as error:  # noqa: BLE001 - a case that breaks is reported, and the others go on
         return f"{found.case['op']} broke: {_told(error)}"
@@ -86,25 +85,6 @@ def _told(error: Exception) -> str:
 def _short(error: Exception) -> str:
     text = " ".join(str(error).split())
     return text if len(text) <= 200 else f"{text[:200]}…"
-
-
-@contextmanager
-def _in_time() -> Iterator[None]:
-    """One case that never ends does not keep the others from being tried."""
-    if threading.current_thread() is not threading.main_thread() or not hasattr(signal, "SIGALRM"):
-        yield
-        return
-    before = signal.signal(signal.SIGALRM, _end)
-    signal.alarm(_LONGEST_SECONDS)
-    try:
-        yield
-    finally:
-        signal.alarm(0)
-        signal.signal(signal.SIGALRM, before)
-
-
-def _end(*_: object) -> None:
-    raise TimeoutError(f"no end after {_LONGEST_SECONDS} s")
 
 
 class _Kept(logging.Handler):

@@ -3,8 +3,6 @@
 import asyncio
 import gc
 import logging
-import signal
-import threading
 import time
 import traceback
 from collections import Counter
@@ -12,12 +10,12 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from types import FrameType
 
 from tests.chaos.checks import problems_of
 from tests.chaos.driving import Driven, carry_out
 from tests.chaos.plan import planned
 from tests.chaos.replaying import replay_problems
+from tests.time_limit import Overdue, time_limit
 
 __all__ = ["RunResult", "run_one"]
 
@@ -42,16 +40,12 @@ class RunResult:
     problems: list[str] = field(default_factory=list)
 
 
-class Hung(Exception):
-    """A run that took far too long."""
-
-
 def run_one(seed: int, number: int, steps: int, folder: Path) -> RunResult:
     """Run it, check it; whatever goes wrong is a problem of the result."""
     began = time.monotonic()
     result = RunResult(number, planned(seed, number, steps).provider)
     try:
-        with _quiet(), _limited(_SPIN_SECONDS):
+        with _quiet(), time_limit(_SPIN_SECONDS):
             driven = asyncio.run(_bounded(seed, number, steps, folder))
     except (Exception, asyncio.CancelledError) as error:  # noqa: BLE001 - it is what this is looking for
         where = "".join(traceback.format_exception(error)[-6:])
@@ -85,27 +79,8 @@ async def _bounded(seed: int, number: int, steps: int, folder: Path) -> Driven:
             gc.collect()  # tasks whose errors nobody looked at speak up when they go
             driven.record.problems += noted
     except TimeoutError as error:
-        raise Hung(f"no end after {_WAIT_SECONDS} seconds") from error
+        raise Overdue(f"no end after {_WAIT_SECONDS} seconds") from error
     return driven
-
-
-@contextmanager
-def _limited(seconds: int) -> Iterator[None]:
-    """Raise `Hung` in this thread even if it spins; where there are no such signals the event loop has to do."""
-
-    def ring(_: int, frame: FrameType | None) -> None:
-        raise Hung(f"spins after {seconds} seconds in {frame.f_code.co_qualname if frame else '?'}")
-
-    if not hasattr(signal, "SIGALRM") or threading.current_thread() is not threading.main_thread():
-        yield
-        return
-    before = signal.signal(signal.SIGALRM, ring)
-    signal.alarm(seconds)
-    try:
-        yield
-    finally:
-        signal.alarm(0)
-        signal.signal(signal.SIGALRM, before)
 
 
 def _fill(result: RunResult, driven: Driven) -> None:
