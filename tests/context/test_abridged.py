@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from aaa.context.abridged import abridged, abridged_object, parsed
+from aaa.context.abridged import JsonAbridger, parsed
 
 leaves = st.one_of(
     st.none(),
@@ -29,6 +29,10 @@ values = st.recursive(
 )
 objects = st.dictionaries(keys, values, max_size=8)
 containers = st.one_of(st.lists(values, max_size=8), objects)
+
+
+def abridged(value, max_chars):
+    return JsonAbridger(value).abridged(max_chars)
 
 
 def compact(value):
@@ -54,9 +58,15 @@ def test_what_was_abridged_is_short_enough(value, max_chars):
     assert abridged(json.loads(text), max_chars) == text
 
 
+@given(containers, st.lists(st.integers(1, 3000), max_size=6))
+def test_lengths_tried_before_change_nothing(value, lengths):
+    abridger = JsonAbridger(value)
+    assert [abridger.abridged(length) for length in lengths] == [abridged(value, length) for length in lengths]
+
+
 @given(objects, st.integers(200, 1000))
 def test_an_object_keeps_all_its_keys_in_their_order(value, max_chars):
-    assert list(json.loads(abridged_object(value, max_chars))) == list(value)
+    assert list(json.loads(JsonAbridger(value).with_all_keys(max_chars))) == list(value)
 
 
 @given(containers)

@@ -10,15 +10,14 @@ from collections.abc import Callable, Iterable, Sequence
 from math import isinf
 from typing import Any, cast
 
+from aaa.context.json_sizes import JsonSizes, dumped
 from aaa.context.shorten import cut_text, level
 
-__all__ = ["abridged", "abridged_object", "parsed"]
+__all__ = ["JsonAbridger", "parsed"]
 
 _NOTE = 48  # characters of a note about items or keys that were cut, with its comma
 _LEAST = 24  # characters that are worth keeping of one item
 _ELLIPSIS = "…"
-
-_dumped = json.JSONEncoder(separators=(",", ":"), ensure_ascii=False).encode  # made once: `json.dumps` makes one a call
 
 
 def parsed(text: str) -> Any:
@@ -28,26 +27,6 @@ def parsed(text: str) -> Any:
     try:
         return json.loads(text, parse_constant=_no_number, parse_float=_finite)
     except (ValueError, RecursionError):
-        return None
-
-
-def abridged(value: Any, max_chars: int) -> str | None:
-    """`value` as JSON of at most `max_chars` characters and of its own type; None if it is nested too deeply.
-
-    Cost: O(max_chars) for each level of nesting, however large the value is.
-    """
-    try:
-        text = _dumped(_fitted(value, max_chars))
-    except RecursionError:
-        return None
-    return text if len(text) <= max_chars else None
-
-
-def abridged_object(value: dict[str, Any], max_chars: int) -> str | None:
-    """`value` as a JSON object with all its keys; longer than `max_chars` where keys and shortest values are."""
-    try:
-        return _dumped(_with_all_keys(value, max_chars))
-    except RecursionError:
         return None
 
 
@@ -62,42 +41,75 @@ def _finite(digits: str) -> float:
     return number
 
 
-def _size(value: Any, limit: int) -> int:
-    """Characters of `value` as JSON, or any number above `limit` if there are more. Cost: O(limit)."""
-    match value:
-        case str():
-            return len(value) + 2 if len(value) > limit else len(_dumped(value))
-        case list():
-            return _total((_size(item, limit) + 1 for item in cast("list[Any]", value)), limit)
-        case dict():
-            fields = cast("dict[str, Any]", value).items()
-            return _total((_size(key, limit) + _size(item, limit) + 2 for key, item in fields), limit)
-        case _:
-            return len(_dumped(value))
+class JsonAbridger:
+    """Writes one JSON object or list in any number of characters; what it learns of its sizes serves every length.
 
+    Cost: O(max_chars) for each level of nesting, however large the value is.
+    """
 
-def _total(sizes: Iterable[int], limit: int) -> int:
-    """Characters of a container whose items, each with its comma, have these sizes."""
-    total = 1
-    for size in sizes:
-        total += size
-        if total > limit + 1:
-            return total
-    return max(total, 2)
+    def __init__(self, value: dict[str, Any] | list[Any]) -> None:
+        self._value = value
+        self._size = JsonSizes().size
 
+    def abridged(self, max_chars: int) -> str | None:
+        """The value as JSON of at most `max_chars` characters and of its own type; None if it is nested too deeply."""
+        try:
+            text = dumped(self._fitted(self._value, max_chars))
+        except RecursionError:
+            return None
+        return text if len(text) <= max_chars else None
 
-def _fitted(value: Any, room: int) -> Any:
-    if _size(value, room) <= room:
-        return value
-    match value:
-        case list() if room >= _NOTE:
-            return _list(cast("list[Any]", value), room)
-        case dict() if room >= _NOTE:
-            return _object(cast("dict[str, Any]", value), room)
-        case list() | dict():
-            return _ELLIPSIS
-        case _:
-            return _text(value if isinstance(value, str) else str(value), room)
+    def with_all_keys(self, max_chars: int) -> str | None:
+        """The object with all its keys; longer than `max_chars` where keys and shortest values are."""
+        fields = cast("dict[str, Any]", self._value)
+        try:
+            keys = 2 + sum(self._size(key, max_chars) + 2 for key in fields)
+            items = self._levelled(list(fields.values()), max_chars - keys)
+            return dumped(dict(zip(fields, items, strict=True)))
+        except RecursionError:
+            return None
+
+    def _fitted(self, value: Any, room: int) -> Any:
+        if self._size(value, room) <= room:
+            return value
+        match value:
+            case list() if room >= _NOTE:
+                return self._list(cast("list[Any]", value), room)
+            case dict() if room >= _NOTE:
+                return self._object(cast("dict[str, Any]", value), room)
+            case list() | dict():
+                return _ELLIPSIS
+            case _:
+                return _text(value if isinstance(value, str) else str(value), room)
+
+    def _list(self, items: list[Any], room: int) -> list[Any]:
+        first, last = _ends(items, room, self._item_cost)
+        ends = [*items[:first], *items[len(items) - last :]]
+        fitted = self._levelled(ends, room - _NOTE - len(ends))
+        cut = len(items) - len(ends)
+        return [*fitted[:first], f"[... {cut:,} items cut ...]", *fitted[first:]] if cut else fitted
+
+    def _object(self, value: dict[str, Any], room: int) -> dict[str, Any]:
+        fields = list(value.items())
+        first, last = _ends(fields, room, self._field_cost)
+        ends = [*fields[:first], *fields[len(fields) - last :]]
+        keys = sum(self._size(key, room) + 2 for key, _ in ends)
+        items = self._levelled([item for _, item in ends], room - _NOTE - keys)
+        fitted = [(key, item) for (key, _), item in zip(ends, items, strict=True)]
+        cut = len(fields) - len(ends)
+        note = [(_free_key(value), f"[... {cut:,} keys cut ...]")] if cut else []
+        return dict([*fitted[:first], *note, *fitted[first:]])
+
+    def _levelled(self, items: Sequence[Any], room: int) -> list[Any]:
+        """The items in `room` characters together; the largest are cut, to one size."""
+        cap = level([self._size(item, room) for item in items], max(room, 0))
+        return [self._fitted(item, max(cap, 3)) for item in items]
+
+    def _item_cost(self, item: Any, share: int) -> int:
+        return min(self._size(item, share), share) + 1
+
+    def _field_cost(self, field: tuple[str, Any], share: int) -> int:
+        return self._size(field[0], 8 * share) + 1 + self._item_cost(field[1], share)
 
 
 def _text(text: str, room: int) -> str:
@@ -105,7 +117,7 @@ def _text(text: str, room: int) -> str:
     low, high = 0, min(room, len(text))
     while low < high:
         middle = (low + high + 1) // 2
-        low, high = (middle, high) if len(_dumped(_cut(text, middle))) <= room else (low, middle - 1)
+        low, high = (middle, high) if len(dumped(_cut(text, middle))) <= room else (low, middle - 1)
     return _cut(text, low)
 
 
@@ -113,39 +125,11 @@ def _cut(text: str, max_chars: int) -> str:
     return cut_text(text, max_chars) if max_chars > _NOTE else text[: max(max_chars - 1, 0)] + _ELLIPSIS
 
 
-def _list(items: list[Any], room: int) -> list[Any]:
-    first, last = _ends(items, room, _item_cost)
-    ends = [*items[:first], *items[len(items) - last :]]
-    fitted = _levelled(ends, room - _NOTE - len(ends))
-    cut = len(items) - len(ends)
-    return [*fitted[:first], f"[... {cut:,} items cut ...]", *fitted[first:]] if cut else fitted
-
-
-def _object(value: dict[str, Any], room: int) -> dict[str, Any]:
-    fields = list(value.items())
-    first, last = _ends(fields, room, _field_cost)
-    ends = [*fields[:first], *fields[len(fields) - last :]]
-    keys = sum(_size(key, room) + 2 for key, _ in ends)
-    items = _levelled([item for _, item in ends], room - _NOTE - keys)
-    fitted = [(key, item) for (key, _), item in zip(ends, items, strict=True)]
-    cut = len(fields) - len(ends)
-    note = [(_free_key(value), f"[... {cut:,} keys cut ...]")] if cut else []
-    return dict([*fitted[:first], *note, *fitted[first:]])
-
-
 def _free_key(value: dict[str, Any]) -> str:
     key = "[...]"
     while key in value:
         key += "."
     return key
-
-
-def _item_cost(item: Any, share: int) -> int:
-    return min(_size(item, share), share) + 1
-
-
-def _field_cost(field: tuple[str, Any], share: int) -> int:
-    return _size(field[0], 8 * share) + 1 + _item_cost(field[1], share)
 
 
 def _ends(items: Sequence[Any], room: int, cost: Callable[[Any, int], int]) -> tuple[int, int]:
@@ -165,14 +149,3 @@ def _taken(items: Iterable[Any], room: int, share: int, cost: Callable[[Any, int
             break
         taken += 1
     return taken
-
-
-def _levelled(items: Sequence[Any], room: int) -> list[Any]:
-    """The items in `room` characters together; the largest are cut, to one size."""
-    cap = level([_size(item, room) for item in items], max(room, 0))
-    return [_fitted(item, max(cap, 3)) for item in items]
-
-
-def _with_all_keys(value: dict[str, Any], max_chars: int) -> dict[str, Any]:
-    keys = 2 + sum(_size(key, max_chars) + 2 for key in value)
-    return dict(zip(value, _levelled(list(value.values()), max_chars - keys), strict=True))

@@ -6,11 +6,12 @@ not cut again.
 """
 
 from collections.abc import Callable
+from functools import cache
 from typing import Any, cast
 
 from msgspec.structs import replace
 
-from aaa.context.abridged import abridged, abridged_object, parsed
+from aaa.context.abridged import JsonAbridger, parsed
 from aaa.context.media_notes import with_notes
 from aaa.context.shorten import cut_text, shortened
 from aaa.context.work import Work
@@ -26,11 +27,11 @@ _Cut = Callable[[Message, int], Message]
 
 def cut_results(work: Work, limit_tokens: int, aim_tokens: int) -> bool:
     """Cut the longest results; says whether there were any to cut. Results in pinned messages stay."""
-    known: dict[str, Any] = {}
+    abridger_of = cache(_of_text)  # a text is read once, for all the lengths that are tried
 
     def cut(message: Message, max_chars: int) -> Message:
         assert message.content is not None, "it is longer than that"
-        content = shortened(message.content, max_chars, cut=lambda text, cap, _: _shorter(text, cap, known))
+        content = shortened(message.content, max_chars, cut=lambda text, cap, _: _shorter(text, cap, abridger_of(text)))
         return message if content is message.content else with_text(message, content)
 
     lengths = {i: len(m.text) for i, m in enumerate(work.messages) if m.role == "tool"}
@@ -39,10 +40,12 @@ def cut_results(work: Work, limit_tokens: int, aim_tokens: int) -> bool:
 
 def cut_arguments(work: Work, limit_tokens: int, aim_tokens: int) -> bool:
     """Cut the longest arguments of calls, leaf by leaf; says whether there were any to cut."""
-    known: dict[str, Any] = {}
+    abridger_of = cache(_of_arguments)
 
     def cut(message: Message, max_chars: int) -> Message:
-        return replace(message, tool_calls=tuple(_with_less(call, max_chars, known) for call in message.tool_calls))
+        return replace(
+            message, tool_calls=tuple(_with_less(call, max_chars, abridger_of) for call in message.tool_calls)
+        )
 
     lengths = {
         index: max(len(call.arguments_json) for call in message.tool_calls)
@@ -67,8 +70,7 @@ def cut_media(work: Work, limit_tokens: int, _aim_tokens: int) -> bool:
 
 def with_shorter_arguments(message: Message, max_chars: int) -> Message:
     """The message with the arguments of its calls cut to `max_chars`, leaf by leaf; itself if they are short enough."""
-    known: dict[str, Any] = {}
-    calls = tuple(_with_less(call, max_chars, known) for call in message.tool_calls)
+    calls = tuple(_with_less(call, max_chars, _of_arguments) for call in message.tool_calls)
     return message if calls == message.tool_calls else replace(message, tool_calls=calls)
 
 
@@ -105,25 +107,27 @@ def _with_cuts(work: Work, lengths: dict[int, int], max_chars: int, cut: _Cut) -
     return messages
 
 
-def _parsed_once(text: str, known: dict[str, Any]) -> Any:
-    if text not in known:
-        known[text] = parsed(text)
-    return known[text]
+def _of_text(text: str) -> JsonAbridger | None:
+    value = parsed(text)
+    return None if value is None else JsonAbridger(value)
 
 
-def _shorter(text: str, max_chars: int, known: dict[str, Any]) -> str:
-    value = _parsed_once(text, known)
-    json = abridged(value, max_chars) if value is not None else None
+def _of_arguments(text: str) -> JsonAbridger:
+    value = parsed(text)
+    is_object = isinstance(value, dict)
+    return JsonAbridger(cast("dict[str, Any]", value) if is_object else {"[arguments that are no object]": text})
+
+
+def _shorter(text: str, max_chars: int, abridger: JsonAbridger | None) -> str:
+    json = abridger.abridged(max_chars) if abridger else None
     return cut_text(text, max_chars) if json is None else json
 
 
-def _with_less(call: ToolCall, max_chars: int, known: dict[str, Any]) -> ToolCall:
+def _with_less(call: ToolCall, max_chars: int, abridger_of: Callable[[str], JsonAbridger]) -> ToolCall:
     text = call.arguments_json
     if len(text) <= max_chars:
         return call
     if '"custom"' in call.extra:  # a custom tool's input is text, not JSON
         return with_arguments(call, cut_text(text, max_chars))
-    value = _parsed_once(text, known)
-    fields = cast("dict[str, Any]", value) if isinstance(value, dict) else {"[arguments that are no object]": text}
-    json = abridged_object(fields, max_chars)
+    json = abridger_of(text).with_all_keys(max_chars)
     return call if json is None or len(json) >= len(text) else with_arguments(call, json)
