@@ -162,7 +162,7 @@ def _budgets(driven: Driven) -> Iterable[str]:
     learned: int | None = None
     late: list[int] = []  # learned from the very reply
     for event in driven.events:
-        if event.type == "aaa.context.learned":
+        if event.type == "aaa.context.learned" and event.data["kind"] != "bytes":
             late.append(event.data["window_tokens"])
             if event.data["kind"] != "silent":
                 learned = min([*late, *([learned] if learned else [])])

@@ -11,7 +11,7 @@ from aaa.context import ContextPolicy, HeuristicCounter, PromptFitter
 from aaa.context.conversation import Conversation
 from aaa.context.summaries import SummaryBook, SummaryRecord
 from aaa.errors import ContextFloorError
-from aaa.messages import Message, TextPart, ToolCall, ToolSpec, pair
+from aaa.messages import Message, OpaquePart, TextPart, ToolCall, ToolSpec, pair
 from aaa.wire.rules import PROVIDERS, rules_for
 from tests.strategies import IMAGE, PolicySpec, conversations, policy_specs, tool_specs
 
@@ -168,7 +168,7 @@ def test_a_marker_parts_no_second_result_from_its_call_where_a_result_of_no_call
         Message("tool", text, tool_call_id=call) for text, call in (("1", "a"), ("2", "a"), ("3", "b"), ("4", "a"))
     ]
     policy = ContextPolicy(1_000, reserve_output=0)
-    transcript = policy.transcript_of(Conversation([first, second, *results]))
+    transcript = policy.transcript_of(Conversation([first, second, *results]), policy.measure())
     book = SummaryBook([SummaryRecord(1, transcript.digest(1), "read it")])
     messages = asyncio.run(policy.prepare([first, second, *results], book=book)).messages
     assert [message.kind or message.text for message in messages] == ["summary", "", "1", "3", "4", "marker"]
@@ -189,3 +189,22 @@ def test_repairs_are_those_of_the_prompt_that_the_edits_make():
             continue
         assert HeuristicCounter().count(prompt.messages) == prompt.plan.tokens_after <= 275
         assert [found for found in rules_for("gemini").violations(prompt.messages) if found.is_repairable] == []
+
+
+@pytest.mark.parametrize(
+    ("provider", "model", "tokens"),
+    [
+        ("openai", None, 85 + 170 * 6),
+        ("anthropic", None, 1600),
+        ("anthropic", "claude-opus-4-7", 4784),
+        (None, None, 1600),
+    ],
+)
+def test_media_are_counted_for_the_provider_and_the_model_that_they_are_sent_to(provider, model, tokens):
+    """The policy need not know the provider: a fitter may be asked for one after the other."""
+    picture = OpaquePart("image_url", '{"type":"image_url","image_url":{"url":"https://example.org/shot.png"}}')
+    fitter = PromptFitter(ContextPolicy(10_000, reserve_output=0, counter=HeuristicCounter()))
+    fitter.fit_sync([Message("user", (picture,))], provider="gemini")
+    fitter.record(500)
+    prompt = fitter.fit_sync([Message("user", (picture,))], provider=provider, model=model)
+    assert prompt.plan.tokens_after == tokens + 4

@@ -11,7 +11,8 @@ import pytest
 from msgspec.structs import replace
 
 from aaa.context import ContextPolicy, HeuristicCounter, Transcript
-from aaa.context.transcript import Digested, TranscriptCache, begins_with
+from aaa.context.transcript import Digested
+from aaa.context.transcript_cache import TranscriptCache, begins_with
 from aaa.messages import EMPTY_DIGEST, Message, chain, digest
 from aaa.wire.openai_chat import message_from_dict
 from tests.messages.talk import talk

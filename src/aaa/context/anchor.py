@@ -30,6 +30,7 @@ class Anchor(msgspec.Struct, frozen=True):
     reported: int
     model: str | None
     tools_raw: int
+    provider: str | None = None
 
 
 class Sizing:
@@ -47,7 +48,8 @@ class Sizing:
             and anchor.length <= len(transcript)
             and transcript.digest(anchor.length) == anchor.digest
             and anchor.upto == upto
-            and (anchor.model, anchor.tools_raw) == (measure.model, measure.tools_raw)
+            and (anchor.provider, anchor.model, anchor.tools_raw)
+            == (measure.provider, measure.model, measure.tools_raw)
         )
         return cls(measure, anchor if extends else None)
 

@@ -32,7 +32,7 @@ from aaa.context.planner import Planning
 from aaa.context.policy import ContextPolicy, M, Prepared, prepared
 from aaa.context.settings import Call
 from aaa.context.summaries import SummaryBook, SummaryRecord
-from aaa.context.transcript import TranscriptCache
+from aaa.context.transcript_cache import TranscriptCaches
 from aaa.errors import StateError
 from aaa.messages import ToolSpec
 
@@ -43,7 +43,8 @@ _VERSION = 1
 
 class FitterState(msgspec.Struct, frozen=True):
     """What a fitter knows of its conversation. `ratios` holds (model, actual / estimated),
-    `windows` (model, tokens) where a provider has shown its window to be smaller than the policy says.
+    `windows` (model, tokens) where a provider has shown its window to be smaller than the policy says, `max_bytes`
+    (model, bytes) where it has refused a request for its bytes.
 
     `sent` is the prompt whose usage is still to be recorded, `anchor` the last one whose usage was.
     """
@@ -56,6 +57,7 @@ class FitterState(msgspec.Struct, frozen=True):
     ratios: tuple[tuple[str | None, float], ...] = ()
     windows: tuple[tuple[str | None, int], ...] = ()
     breaker: Breaker = Breaker()
+    max_bytes: tuple[tuple[str | None, int], ...] = ()
     version: int = _VERSION
 
     def to_json(self) -> str:
@@ -92,9 +94,10 @@ class PromptFitter:
         if isinstance(counter, CalibratedCounter):
             counter = counter.copy(dict(state.ratios) if state.ratios else None)
         self.counter = counter
-        self._cache = TranscriptCache(policy.measure(counter=counter).message, size=4, pin=policy.pin)
+        self._caches = TranscriptCaches(size=4, pin=policy.pin)
         self._sent = state.sent
         self._windows = dict(state.windows)
+        self._max_bytes = dict(state.max_bytes)
 
     @property
     def state(self) -> FitterState:
@@ -110,6 +113,7 @@ class PromptFitter:
             ratios,
             tuple(self._windows.items()),
             book.breaker,
+            tuple(self._max_bytes.items()),
         )
 
     async def fit(
@@ -171,7 +175,7 @@ class PromptFitter:
         measure = self.policy.measure(conversation.tools, model, self.counter)
         settings = self.policy.settings(model, learned_tokens=self._windows.get(model))
         await Compaction(
-            transcript=self._cache.transcript_of(conversation.messages),
+            transcript=self._caches.transcript_of(conversation.messages, measure),
             measure=measure,
             settings=settings,
             strategy=summarize_of(settings.strategies),
@@ -253,12 +257,19 @@ class PromptFitter:
         self._windows[model] = tokens
         return True
 
+    def learn_max_bytes(self, model: str | None, max_bytes: int) -> bool:
+        """Have requests to `model` no larger than that as far as media go; whether that is less than what was known."""
+        if max_bytes <= 0 or max_bytes >= self._max_bytes.get(model, max_bytes + 1):
+            return False
+        self._max_bytes[model] = max_bytes
+        return True
+
     def _planning(self, conversation: Conversation, model: str | None, call: Call) -> Planning:
-        call = replace(call, anchor=self._anchor, learned_tokens=self._windows.get(model))
-        transcript = self._cache.transcript_of(conversation.messages)
-        return self.policy.planning(
-            transcript, self.policy.measure(conversation.tools, model, self.counter), self.book, call
-        )
+        learned, max_bytes = self._windows.get(model), self._max_bytes.get(model)
+        call = replace(call, anchor=self._anchor, learned_tokens=learned, max_bytes=max_bytes)
+        measure = self.policy.measure(conversation.tools, model, self.counter, provider=call.provider)
+        transcript = self._caches.transcript_of(conversation.messages, measure)
+        return self.policy.planning(transcript, measure, self.book, call)
 
     def _keep(self, plan: Plan, planning: Planning, conversation: Conversation, given: Sequence[M]) -> Prepared[M]:
         """Take over what the plan did, all at once."""
@@ -276,7 +287,7 @@ class PromptFitter:
         length = plan.length if is_stable else 0
         measure = planning.measure
         digest = planning.transcript.digest(length)
-        return Anchor(length, digest, summary, plan.raw_tokens, 0, measure.model, measure.tools_raw)
+        return Anchor(length, digest, summary, plan.raw_tokens, 0, measure.model, measure.tools_raw, measure.provider)
 
 
 def _prompt_tokens(usage: object) -> int:

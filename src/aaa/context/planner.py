@@ -19,7 +19,7 @@ from aaa.context.edits import Edit, Item, render
 from aaa.context.floor import floor_error, reach_floor
 from aaa.context.invariants import is_faithful, is_lawful
 from aaa.context.ledger import in_force, kept_beside, summary_edit, with_calls
-from aaa.context.limits import keep_limits
+from aaa.context.limits import keep_bytes, keep_limits
 from aaa.context.plan import Plan
 from aaa.context.settings import Call, Settings
 from aaa.context.spared import spared_users
@@ -60,6 +60,7 @@ class Planning:
         self.measure = measure
         self.pressure = call.pressure
         self.target = Target(call.provider, measure.model, call.params) if call.provider is not None else None
+        self.max_bytes = call.max_bytes
         self.is_estimate = call.is_estimate
         self.record = book.best(transcript)
         self.rejected = frozenset(book.rejected)
@@ -87,11 +88,10 @@ class Planning:
         self._refuse_impossible()
         start = self._starting_edits()
         is_small = self.pressure == 1 and self.sizing.of(self._whole_raw) <= self.settings.trigger_tokens
-        if not start and is_small and self.target is None:
+        if not start and is_small and self.target is None and self.max_bytes is None:
             return self._untouched()
         work = self._work(start)
-        if self.target is not None:
-            self._keep_limits(work, self.target)
+        self._keep_limits(work)
         size = self.sizing.of(work.raw)
         if size > self.settings.trigger_tokens or self.pressure < 1:
             self.sizing.leave_anchor(work.raw)
@@ -100,9 +100,12 @@ class Planning:
             yield from self._repair(work)
         return self._plan(work, start)
 
-    def _keep_limits(self, work: Work, target: Target) -> None:
+    def _keep_limits(self, work: Work) -> None:
         raw = work.raw
-        keep_limits(work, target)
+        if self.max_bytes is not None:
+            keep_bytes(work, self.max_bytes)
+        if self.target is not None:
+            keep_limits(work, self.target)
         if work.applied:
             self.sizing.leave_anchor(raw)
 

@@ -14,7 +14,8 @@ from aaa.context.planner import Planning
 from aaa.context.settings import Call, Settings
 from aaa.context.strategies import ClearToolResults, DropOldest, Strategy, Summarize, TruncateToolResults
 from aaa.context.summaries import SummaryBook, SummaryRecord
-from aaa.context.transcript import Transcript, TranscriptCache
+from aaa.context.transcript import Transcript
+from aaa.context.transcript_cache import TranscriptCaches
 from aaa.context.validity import made_valid
 from aaa.messages import LLMClient, Message, ToolSpec
 
@@ -98,7 +99,7 @@ class ContextPolicy:
         self.provider = provider
         self.pin = pin
         self.strategies = _strategies(strategies, summarizer, summarizer_model)
-        self._cache = TranscriptCache(self.measure().message, pin=pin)
+        self._caches = TranscriptCaches(pin=pin)
         self._is_warned = False
         if not callable(max_input_tokens):
             self.settings(None)
@@ -169,9 +170,9 @@ class ContextPolicy:
             WireError: a dict that is not a message.
         """
         conversation = Conversation(transcript, tools)
-        known = self.transcript_of(conversation)
         kept = SummaryBook() if book is None else book
         measure = self.measure(conversation.tools, model)
+        known = self.transcript_of(conversation, measure)
         planning = self.planning(known, measure, kept, Call(pressure=pressure))
         plan = await finish(planning.steps())
         kept.keep(plan.new_summaries, plan.edits if self.sticky else None, plan.rejected_digests, breaker=plan.breaker)
@@ -193,20 +194,25 @@ class ContextPolicy:
             ContextFloorError, WireError: as `prepare`.
         """
         conversation = Conversation(transcript, tools)
-        known = self.transcript_of(conversation)
         measure = self.measure(conversation.tools, model)
+        known = self.transcript_of(conversation, measure)
         planning = self.planning(known, measure, book or SummaryBook(), Call(pressure=pressure, is_estimate=estimate))
         return await finish(planning.steps())
 
     def measure(
-        self, tools: Sequence[ToolSpec] = (), model: str | None = None, counter: TokenCounter | None = None
+        self,
+        tools: Sequence[ToolSpec] = (),
+        model: str | None = None,
+        counter: TokenCounter | None = None,
+        *,
+        provider: str | None = None,
     ) -> Measure:
-        """The sizes of one request, by this policy's counter or a conversation's own."""
-        return Measure(counter or self.counter, tools, model, provider=self.provider)
+        """The sizes of one request, by this policy's counter and provider or a conversation's own."""
+        return Measure(counter or self.counter, tools, model, provider=provider or self.provider)
 
-    def transcript_of(self, conversation: Conversation) -> Transcript:
+    def transcript_of(self, conversation: Conversation, measure: Measure) -> Transcript:
         """The transcript of what was given; recognised if it has grown since it was last seen."""
-        return self._cache.transcript_of(conversation.messages)
+        return self._caches.transcript_of(conversation.messages, measure)
 
     def planning(self, transcript: Transcript, measure: Measure, book: SummaryBook, call: Call) -> Planning:
         """The making of a plan, without I/O; `measure` and `call` are those of the conversation."""

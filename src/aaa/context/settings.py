@@ -41,13 +41,15 @@ class Call:
     """What is known of one call beside the conversation and the policy.
 
     `pressure` below 1 says that the estimate is known to be too low, `anchor` what was reported of the last prompt,
-    `learned_tokens` a smaller window than the policy's, `provider` whose rules the prompt must keep, `params` those of
-    the request, which decide some of them. `is_estimate` asks for a plan that calls no model.
+    `learned_tokens` a smaller window than the policy's, `max_bytes` what a server takes at most, `provider` whose rules
+    the prompt must keep, `params` those of the request, which decide some of them. `is_estimate` asks for a plan that
+    calls no model.
     """
 
     pressure: float = 1.0
     anchor: Anchor | None = None
     learned_tokens: int | None = None
+    max_bytes: int | None = None
     provider: str | None = None
     params: Mapping[str, Any] = field(default_factory=dict[str, Any])
     is_estimate: bool = False

@@ -4,8 +4,7 @@
     sums     0    s1      s2      s3        raw tokens of [a, b)  = sums[b] − sums[a]
     chain    h0   h1      h2      h3        digest of the first n = chain[n]
 
-Appending costs O(size of the message), once; both questions are O(1). `TranscriptCache` recognises a caller's list
-as one that it has seen grow, so that a plain list costs only what is new in it.
+Appending costs O(size of the message), once; both questions are O(1).
 """
 
 from bisect import bisect_left
@@ -19,20 +18,7 @@ from msgspec.structs import replace
 from aaa.context.groups import head_length, is_pinned
 from aaa.messages import EMPTY_DIGEST, Message, Pairer, chain, digest
 
-__all__ = ["Digested", "Transcript", "TranscriptCache", "begins_with"]
-
-
-def begins_with(messages: list[Message], beginning: list[Message]) -> bool:
-    """Whether `messages` begin with `beginning`, which is changed meanwhile and back as it was afterwards.
-
-    Two lists of one length are compared in C by their pointers. The first part of `messages` would have to be copied,
-    which touches every message: with long conversations that takes longer than all else.
-    """
-    length = len(beginning)
-    beginning += messages[length:]
-    is_same = beginning == messages
-    del beginning[length:]
-    return is_same
+__all__ = ["NOT_DIGESTED", "Digested", "Transcript", "digest_in"]
 
 
 class Digested(NamedTuple):
@@ -46,7 +32,7 @@ class Digested(NamedTuple):
         return self.digests if self.messages == messages else list(map(digest, messages))
 
 
-_NOT_DIGESTED = Digested([], [])
+NOT_DIGESTED = Digested([], [])
 
 
 class _Columns:
@@ -172,7 +158,7 @@ class Transcript(Sequence[Message]):
 
     def extend(self, messages: Iterable[Message]) -> None:
         """Add messages in order: all, or none if one cannot be counted."""
-        self._extend(list(messages), _NOT_DIGESTED)
+        self._extend(list(messages), NOT_DIGESTED)
 
     def _extend(self, messages: list[Message], known: Digested) -> None:
         digests = known.digests_of(messages)
@@ -240,15 +226,15 @@ class Transcript(Sequence[Message]):
         self._head = head if head < self._length else None  # one that may still grow is looked at again
         return head
 
-    def follow(self, messages: Sequence[Message]) -> "Transcript":
+    def follow(
+        self, messages: Sequence[Message], *, shared: int | None = None, known: Digested = NOT_DIGESTED
+    ) -> "Transcript":
         """The transcript of `messages`, sharing with this one what begins alike; this one stays as it is.
 
-        Messages are the same if they are one object, or equal in digest, pin and kind. Cost: O(what is new), and a
-        pointer comparison.
+        `shared` says how many that is, where it is known; `known` may be the messages that are new. Cost: O(what is
+        new), and a pointer comparison.
         """
-        return self._follow(messages, self._shared(messages, lambda index: _digest_in(messages, index)))
-
-    def _follow(self, messages: Sequence[Message], shared: int, known: Digested = _NOT_DIGESTED) -> "Transcript":
+        shared = self.shared(messages) if shared is None else shared
         other = self._beginning(shared)
         if isinstance(messages, Transcript):
             theirs, stop = messages._columns, len(messages)
@@ -265,8 +251,9 @@ class Transcript(Sequence[Message]):
         other._pin = self._pin
         return other
 
-    def _shared(self, messages: Sequence[Message], digest_at: Callable[[int], str]) -> int:
-        """How many messages at the start are the same."""
+    def shared(self, messages: Sequence[Message], digest_at: Callable[[int], str] | None = None) -> int:
+        """How many messages at the start are the same: one object, or equal in digest, pin and kind."""
+        digest_at = digest_at or (lambda index: digest_in(messages, index))
         for index, (mine, other) in enumerate(zip(self, messages, strict=False)):
             if mine is not other and not self._is_same(index, other, digest_at):
                 return index
@@ -279,65 +266,6 @@ class Transcript(Sequence[Message]):
         return self.message_digest(index) == digest_at(index)
 
 
-class _Seen:
-    """A conversation as it was last seen; `messages` are the transcript's, in a list to compare with."""
-
-    __slots__ = ("messages", "transcript")
-
-    def __init__(self, transcript: Transcript, messages: list[Message]) -> None:
-        self.transcript = transcript
-        self.messages = messages
-
-
-class TranscriptCache:
-    """The conversations seen last, so that a list that has grown is recognised."""
-
-    def __init__(
-        self, count: Callable[[Message], int], size: int = 8, *, pin: Callable[[Message], bool] | None = None
-    ) -> None:
-        self._count = count
-        self._pin = pin
-        self._size = size
-        self._lock = Lock()  # transcripts share lists: they grow one at a time
-        self._recent: list[_Seen] = []
-
-    def transcript_of(self, messages: Sequence[Message], known: Digested = _NOT_DIGESTED) -> Transcript:
-        """The transcript of `messages`; `known` may be those that are new in it.
-
-        Cost: O(what is new since they were last seen), and a pointer comparison.
-        """
-        given = messages if isinstance(messages, list) else list(messages)
-        with self._lock:
-            nearest, shared = self._nearest(messages, given)
-            before = nearest.transcript if nearest else Transcript(count=self._count, pin=self._pin)
-            grown = before._follow(messages, shared, known)  # pyright: ignore[reportPrivateUsage]
-            if nearest is None or shared < len(nearest.messages):
-                self._recent = [_Seen(grown, given[:]), *self._recent][: self._size]
-            else:
-                nearest.transcript = grown
-                nearest.messages += given[shared:]
-                if self._recent[0] is not nearest:
-                    self._recent.remove(nearest)
-                    self._recent.insert(0, nearest)
-        return grown
-
-    def _nearest(self, messages: Sequence[Message], given: list[Message]) -> tuple[_Seen | None, int]:
-        """The conversation that shares most with `messages`, and how many messages that is."""
-        digests: dict[int, str] = {}  # once, however many transcripts it is compared with
-
-        def digest_at(index: int) -> str:
-            if index not in digests:
-                digests[index] = _digest_in(messages, index)
-            return digests[index]
-
-        nearest, shared = None, 0
-        for seen in self._recent:
-            is_whole = begins_with(given, seen.messages)
-            length = len(seen.messages) if is_whole else seen.transcript._shared(messages, digest_at)  # pyright: ignore[reportPrivateUsage]
-            if length > shared:
-                nearest, shared = seen, length
-        return nearest, shared
-
-
-def _digest_in(messages: Sequence[Message], index: int) -> str:
+def digest_in(messages: Sequence[Message], index: int) -> str:
+    """The digest of one of `messages`, known if they are a transcript."""
     return messages.message_digest(index) if isinstance(messages, Transcript) else digest(messages[index])

@@ -71,19 +71,20 @@ class LLMHandler:
         view.settle()
         request = self._with_window(view, request)
         prompt = await self._fit(effects, view, request, 1.0)
+        refused: Prepared[Message] | None = None  # without a limit from which to learn
         try:
             try:
                 response = await self._call(effects, _fitted(request, prompt))
             except ContextOverflowError as overflow:
                 pressure = _pressure_after(overflow)
                 effects.note("aaa.llm.retried", {"attempt": 1, "error": type(overflow).__name__, "pressure": pressure})
-                view.learn(effects, overflow, request.model)
+                refused = None if view.learn(effects, overflow, prompt, request.model) else prompt
                 prompt = await self._smaller(effects, view, request, prompt, overflow)
                 response = await self._call(effects, _fitted(request, prompt))
         except Exception as error:  # noqa: BLE001 - recorded with what was sent, and raised into the algorithm
             told = _told(error, prompt, view.fitter.window(request.model))
             return {"error": told} | view.described(effects, prompt)
-        return self._settled(effects, view, prompt, response)
+        return self._settled(effects, view, prompt, response, refused=refused)
 
     async def _smaller(
         self,
@@ -106,11 +107,19 @@ class LLMHandler:
             return prompt
 
     def _settled(
-        self, effects: Effects, view: ConversationView, prompt: Prepared[Message], response: LLMResponse
+        self,
+        effects: Effects,
+        view: ConversationView,
+        prompt: Prepared[Message],
+        response: LLMResponse,
+        *,
+        refused: Prepared[Message] | None,
     ) -> dict[str, Any]:
         """The data of the reply, after everything that can be learned from it."""
         described = view.described(effects, prompt)
         cut = view.cut_in(effects, response, is_cached_told=self._dialect != "ollama")
+        if cut is None and refused is not None:
+            view.tighten(effects, refused, prompt, response)
         if cut is None:
             view.fitter.record(response.usage)
         elif self.strict:

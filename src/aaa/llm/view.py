@@ -5,6 +5,7 @@ recorded calls ── fold ──▶ plain data ── settle, when the next cal
 
 import logging
 from collections.abc import Sequence
+from math import floor
 from typing import Any
 
 import msgspec
@@ -14,6 +15,8 @@ from aaa.context.anchor import Anchor
 from aaa.context.breaker import Breaker
 from aaa.context.edits import Edit
 from aaa.context.ledger import after, difference
+from aaa.context.media_notes import with_notes
+from aaa.context.strategies.media import bytes_of
 from aaa.errors import ContextOverflowError
 from aaa.messages import Effects, LLMResponse, Message, Usage
 from aaa.wire.overflow import ContextOverflow
@@ -24,6 +27,7 @@ __all__ = ["ConversationView"]
 
 _log = logging.getLogger("aaa.llm")
 
+_BELOW_REFUSED = 0.9  # of a prompt that was refused without numbers: the budget from then on
 _RESULTS = frozenset(("aaa.llm.completed", "aaa.llm.failed"))
 _NOTHING: dict[str, Any] = {}
 _Events = list[tuple[str, dict[str, Any]]]
@@ -70,10 +74,48 @@ class ConversationView:
         if removed or any(not self._length or index < self._length for index in added):
             self._seen = Seen(most=self._seen.most)
 
-    def learn(self, effects: Effects, overflow: ContextOverflowError, model: str | None) -> None:
-        """Take the window that a refusal tells of, and note it."""
-        if overflow.limit and overflow.kind == "tokens" and self.fitter.learn_window(model, overflow.limit):
-            _note_learned(effects, model, overflow.limit, overflow.kind)
+    def learn(
+        self, effects: Effects, overflow: ContextOverflowError, prompt: Prepared[Message], model: str | None
+    ) -> bool:
+        """Take the limit that a refusal of `prompt` tells of, and note it; whether it tells of one.
+
+        Of bytes it need not have numbers: half of what was sent is tried, as far as media can be left out.
+        """
+        if overflow.kind == "bytes":
+            size = sum(map(bytes_of, prompt.messages))
+            media = any(with_notes(message) is not message for message in prompt.messages)
+            limit = min(overflow.limit or size, size // 2)
+            is_learned = media and self.fitter.learn_max_bytes(model, limit)
+            if is_learned:
+                effects.note("aaa.context.learned", {"model": model, "max_bytes": limit, "kind": "bytes"})
+            return is_learned
+        is_learned = bool(overflow.limit) and self.fitter.learn_window(model, overflow.limit or 0)
+        if is_learned:
+            _note_learned(effects, model, overflow.limit or 0, overflow.kind)
+        return is_learned
+
+    def tighten(
+        self, effects: Effects, refused: Prepared[Message], accepted: Prepared[Message], response: LLMResponse
+    ) -> None:
+        """Take the window to lie below the prompt that was refused without a limit, as the one accepted shows.
+
+        Both are measured by what was reported for the latter, so that an estimate that is too low alone is no reason.
+        """
+        assert refused.plan is not None
+        assert accepted.plan is not None
+        assert self.fitter.sent is not None
+        model = self.fitter.sent.model
+        if accepted.plan.raw_tokens >= refused.plan.raw_tokens:
+            return
+        reported = response.usage.prompt_tokens if response.usage else 0
+        accepted_tokens = accepted.plan.tokens_after
+        if reported > 0:
+            accepted_tokens = self.fitter.believed(accepted.plan.raw_tokens, reported, model)
+        refused_tokens = accepted_tokens * refused.plan.raw_tokens / max(accepted.plan.raw_tokens, 1)
+        budget = max(accepted_tokens, floor(_BELOW_REFUSED * refused_tokens))
+        window = budget + self.fitter.policy.settings(model).reserve_tokens
+        if self.fitter.learn_window(model, window):
+            _note_learned(effects, model, window, "tightened")
 
     def cut_in(self, effects: Effects, response: LLMResponse, *, is_cached_told: bool) -> ContextOverflow | None:
         """The silent cut of the prompt that a reply's usage gives away; noted, warned of, and learned from."""
@@ -131,6 +173,8 @@ class ConversationView:
             case "aaa.context.rejected":
                 self.fitter.book.keep((), None, data.get("digests", ()))
                 self.fitter.book.outcome = _breaker(data) if "breaker" in data else None
+            case "aaa.context.learned" if data["kind"] == "bytes":
+                self.fitter.learn_max_bytes(data["model"], data["max_bytes"])
             case "aaa.context.learned":
                 self.fitter.learn_window(data["model"], data["window_tokens"])
                 return data["kind"] == "silent"

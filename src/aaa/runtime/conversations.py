@@ -16,7 +16,7 @@ from typing import Any
 import msgspec
 
 from aaa.context import Transcript
-from aaa.context.transcript import TranscriptCache
+from aaa.context.transcript_cache import TranscriptCache
 from aaa.messages import Message
 from aaa.runtime.identity import Identity
 from aaa.runtime.replaying import Replaying

@@ -16,7 +16,7 @@
 | aaa.context.summary | a summary was written | key, record, tokens_spent, cost, breaker |
 | aaa.context.rejected | one was not used | key, rejected, digests, tokens_spent, cost, breaker |
 | aaa.context.edited | the edits of the prompt changed | key, removed, added |
-| aaa.context.learned | a window showed to be smaller | key, model, window_tokens, kind |
+| aaa.context.learned | a window showed to be smaller | key, model, window_tokens (of bytes: max_bytes), kind |
 | aaa.run.waiting | the run waits | key, name, wake_at |
 | aaa.run.received | somebody sent it something | name, data |
 | aaa.run.cancel_requested | somebody wants it ended | |

@@ -42,7 +42,9 @@ def _tools_of(base: TokenCounter, tools: tuple[ToolSpec, ...]) -> int:
 
 
 class Measure:
-    """Raw and calibrated sizes for one request; `provider` decides what media count where the counter does not."""
+    """Raw and calibrated sizes for one request; where the counter does not know media, `media` is the rule for them:
+    that of the model if its name tells it, else of the provider.
+    """
 
     def __init__(
         self,
@@ -56,12 +58,14 @@ class Measure:
         self.base = base
         self.tools = tuple(tools)
         self.model = model
+        self.provider = provider
         self.is_additive = isinstance(base, AdditiveCounter)
         self.message: Callable[[Message], int] = (
             base.count_message if isinstance(base, AdditiveCounter) else lambda message: base.count((message,), ())
         )
-        if getattr(base, "is_literal", False):
-            self.message = _with_media(self.message, media_rule(provider))
+        self.media = media_rule(model, provider) if getattr(base, "is_literal", False) else None
+        if self.media is not None:
+            self.message = _with_media(self.message, self.media)
         self.ratio = counter.ratio(model) if isinstance(counter, CalibratedCounter) else 1.0
 
     @cached_property

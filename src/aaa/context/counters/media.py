@@ -14,6 +14,7 @@ users measured them.
 
 import re
 from collections.abc import Callable
+from functools import cache, partial
 from math import ceil
 
 from aaa.context.counters.shapes import Shape, shape_of
@@ -49,15 +50,20 @@ def media_tokens(message: Message, rule: MediaRule) -> int:
     return beside + sum(rule(shape) for shape in shapes if shape is not None)
 
 
-def media_rule(name: str | None) -> MediaRule:
-    """The rule of a provider, or of a model by its name; the general one for None and for names not known."""
-    name = (name or "").rsplit("/", maxsplit=1)[-1].lower()
+def media_rule(*names: str | None) -> MediaRule:
+    """The rule of the first of `names` that is a known model or provider; the general one if none is."""
+    rules = (_rule_of((name or "").rsplit("/", maxsplit=1)[-1].lower()) for name in names)
+    return next((rule for rule in rules if rule is not None), _general)
+
+
+@cache
+def _rule_of(name: str) -> MediaRule | None:
     if name.startswith(("openai", "gpt", "o1", "o3", "o4", "chatgpt")):
         factor = next((factor for start, factor in _PATCH_FACTORS if name.startswith(start)), None)
-        return _openai_tiles if factor is None else lambda shape: _openai_patches(shape, factor)
+        return _openai_tiles if factor is None else partial(_openai_patches, factor=factor)
     if name.startswith(("anthropic", "claude")):
         return _newer_claude if _claude_version(name) >= _NEWER_CLAUDE else _claude
-    return _gemini if name.startswith("gemini") else _general
+    return _gemini if name.startswith("gemini") else None
 
 
 def _claude_version(name: str) -> tuple[int, int]:

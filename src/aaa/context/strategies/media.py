@@ -7,7 +7,7 @@ from aaa.context.media_notes import with_notes
 from aaa.context.work import Work
 from aaa.messages import Message, OpaquePart, Part
 
-__all__ = ["DropMedia", "drop_oldest_media"]
+__all__ = ["DropMedia", "bytes_of", "drop_oldest_media"]
 
 _ROUND_THE_BYTES = 1.02  # quoting, field names and what else a body has beside texts and files
 _PER_MESSAGE = 100  # bytes
@@ -47,7 +47,7 @@ def drop_oldest_media(
     that the next message does not change the beginning of the prompt again. Of media that are only linked there is
     nothing to leave out, unless `also_linked`.
     """
-    counted = counted or _bytes_of
+    counted = counted or bytes_of
     amounts = [counted(message) for message in work.messages]
     over, dropped = ceil((sum(amounts) - most) / step) * step, 0
     for index, message in enumerate(work.messages):
@@ -61,7 +61,7 @@ def drop_oldest_media(
     return dropped
 
 
-def _bytes_of(message: Message) -> int:
+def bytes_of(message: Message) -> int:
     """About as much as the message takes in a request."""
     content = message.content
     texts = [content] if isinstance(content, str) else [_text_of(part) for part in content or ()]
