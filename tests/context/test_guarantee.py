@@ -194,7 +194,7 @@ def test_repairs_are_those_of_the_prompt_that_the_edits_make():
 @pytest.mark.parametrize(
     ("provider", "model", "tokens"),
     [
-        ("openai", None, 85 + 170 * 6),
+        ("openai", None, 85 + 170 * 8),
         ("anthropic", None, 1600),
         ("anthropic", "claude-opus-4-7", 4784),
         (None, None, 1600),

@@ -46,6 +46,11 @@ class Format:
     path: str
     params: tuple[tuple[str, Any], ...] = ()
 
+    @property
+    def target(self) -> tuple[str, str]:
+        """Provider and model: what decides the sizes of media, and the rules."""
+        return self.provider, self.model
+
     @cached_property
     def rules(self) -> Rules:
         return rules_for(self.provider, self.model)

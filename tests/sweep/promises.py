@@ -68,12 +68,12 @@ def _least(case: Case) -> int:
     newest = (groups(given, head) or [(len(given), len(given))])[-1]
     kept = [index for index in range(len(given)) if index < head or index >= newest[0] or is_pinned(given[index])]
     results = [given[index] for index in kept if given[index].role == "tool"]
-    whole = case.talk.prompt_tokens([given[i] for i in kept if given[i].role != "tool"], case.format.provider)
-    return whole + sum(min(case.talk.size(m, case.format.provider), _CUT_RESULT) for m in results) + _NOTES
+    whole = case.talk.prompt_tokens([given[i] for i in kept if given[i].role != "tool"], *case.format.target)
+    return whole + sum(min(case.talk.size(m, *case.format.target), _CUT_RESULT) for m in results) + _NOTES
 
 
 def _wrong_size(case: Case, plan: Plan, sent: Sequence[Message]) -> Iterator[str]:
-    size = case.talk.prompt_tokens(sent, case.format.provider)
+    size = case.talk.prompt_tokens(sent, *case.format.target)
     if size > case.window:
         yield "above the budget"
     if size != plan.tokens_after:

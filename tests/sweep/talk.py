@@ -26,7 +26,7 @@ class Talk:
     id: str
     messages: list[Message]
     tools: list[ToolSpec] = field(default_factory=list[ToolSpec])
-    _sizes: dict[str, tuple[Measure, list[int]]] = field(default_factory=dict[str, tuple[Measure, list[int]]])
+    _sizes: dict[tuple[str, str], tuple[Measure, list[int]]] = field(default_factory=dict, repr=False)
 
     @cached_property
     def transcript(self) -> Transcript:
@@ -43,21 +43,23 @@ class Talk:
         roles = ("user", "system", "developer")
         return {i: letters([m], m.role) for i, m in enumerate(self.messages) if m.role in roles}
 
-    def size(self, message: Message, provider: str) -> int:
-        """Raw tokens of one message, as a policy for that provider counts it."""
-        measure, known = self._sizes_for(provider)
+    def size(self, message: Message, provider: str, model: str) -> int:
+        """Raw tokens of one message, as a policy for that provider and model counts it."""
+        measure, known = self._sizes_for(provider, model)
         place = self.places.get(id(message))
         return measure.message(message) if place is None else known[place]
 
-    def prompt_tokens(self, messages: Sequence[Message], provider: str) -> int:
+    def prompt_tokens(self, messages: Sequence[Message], provider: str, model: str) -> int:
         """Tokens of a prompt, tools included: recounted, without its plan."""
-        return self._sizes_for(provider)[0].tools_raw + sum(self.size(message, provider) for message in messages)
+        sizes = (self.size(message, provider, model) for message in messages)
+        return self._sizes_for(provider, model)[0].tools_raw + sum(sizes)
 
-    def _sizes_for(self, provider: str) -> tuple[Measure, list[int]]:
-        if provider not in self._sizes:
-            measure = Measure(HeuristicCounter(), self.tools, provider=provider)
-            self._sizes[provider] = measure, [*map(measure.message, self.messages)]
-        return self._sizes[provider]
+    def _sizes_for(self, provider: str, model: str) -> tuple[Measure, list[int]]:
+        whose = provider, model
+        if whose not in self._sizes:
+            measure = Measure(HeuristicCounter(), self.tools, model, provider=provider)
+            self._sizes[whose] = measure, [*map(measure.message, self.messages)]
+        return self._sizes[whose]
 
     def head(self, length: int) -> int:
         return head_of(self.messages[:length])
