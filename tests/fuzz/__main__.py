@@ -48,10 +48,11 @@ def _round(number: int, tried: "Counter[str]") -> None:
         policy_specs(),
         st.sampled_from(TARGETS),
         st.lists(usages(), max_size=3),
+        st.sampled_from((None, None, None, 1, 500, 5_000)),
     )
-    def hunt(messages, spec, target, reports):
+    def hunt(messages, spec, target, reports, max_bytes):
         try:
-            prompts, errors = check_each_prompt(spec.build(), messages, *target, reports)
+            prompts, errors = check_each_prompt(spec.build(), messages, *target, reports, max_bytes)
         except Exception as error:
             if not tried["broken"]:
                 print(f"seed {number}: {error!r}; looking for a smaller input, up to five minutes", file=sys.stderr)

@@ -14,10 +14,16 @@ __all__ = ["check_each_prompt"]
 
 
 def check_each_prompt(
-    policy: ContextPolicy, messages: Sequence[Message], provider: str, model: str | None, reports: Sequence[int | None]
+    policy: ContextPolicy,
+    messages: Sequence[Message],
+    provider: str,
+    model: str | None,
+    reports: Sequence[int | None],
+    max_bytes: int | None = None,
 ) -> tuple[int, int]:
     """Grow the conversation message by message, and check each prompt; how many there were, and how many errors."""
     fitter, prompts, errors = PromptFitter(policy), 0, 0
+    fitter.learn_max_bytes(model, max_bytes or 0)
     for length in range(1, len(messages) + 1):
         given = list(messages[:length])
         before = list(given)
@@ -30,7 +36,7 @@ def check_each_prompt(
         else:
             check_prompt(fitter, prompt, before, provider, model)
             if is_estimate_alone:
-                check_count(policy, prompt, model)
+                check_count(policy, prompt, provider, model)
             prompts += 1
         assert given == before, "the caller's list was changed"
         if reports:
@@ -59,10 +65,10 @@ def check_prompt(
     check_words(plan, prompt.messages, given)
 
 
-def check_count(policy: ContextPolicy, prompt: Prepared[Message], model: str | None) -> None:
+def check_count(policy: ContextPolicy, prompt: Prepared[Message], provider: str, model: str | None) -> None:
     """Where nothing was reported, a prompt is counted as what it is."""
     assert prompt.plan is not None
-    measure = policy.measure(model=model)
+    measure = policy.measure(model=model, provider=provider)
     counted = measure.size(measure.total(sum(map(measure.message, prompt.messages)), prompt.messages))
     assert counted == prompt.plan.tokens_after, (counted, prompt.plan.tokens_after)
 

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from aaa.context import planner
+from aaa.context import reducing
 from aaa.wire.rules import Rules
 from tests.sweep.alphabet import words
 from tests.sweep.exhaustive import check_words
@@ -31,13 +31,13 @@ def test_every_edit_of_every_small_conversation_gives_a_lawful_prompt_in_every_f
 
 
 def test_a_strategy_that_may_do_anything_is_noticed(monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(planner, "is_lawful", lambda work: True)
+    monkeypatch.setattr(reducing, "is_lawful", lambda work: True)
     found = check_words(["UACR", "UAPA"], 0, set())
     assert {"pairs broken", "head or pins changed", "not undone though not lawful"} <= set(found.wrong)
 
 
 def test_a_strategy_that_may_do_nothing_is_noticed(monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(planner, "is_lawful", lambda work: False)
+    monkeypatch.setattr(reducing, "is_lawful", lambda work: False)
     assert set(check_words(["UACR"], 0, set()).wrong) == {"undone though lawful"}
 
 

@@ -9,31 +9,20 @@ from collections.abc import Awaitable, Generator, Sequence
 from functools import cached_property
 from itertools import takewhile
 from math import floor
-from typing import Any, cast
+from typing import Any
 
 from aaa.context.anchor import Sizing
-from aaa.context.breaker import Breaker, least_gain
 from aaa.context.counters import Measure
 from aaa.context.driving import Steps
 from aaa.context.edits import Edit, Item, render
 from aaa.context.floor import floor_error, reach_floor
-from aaa.context.invariants import is_faithful, is_lawful
 from aaa.context.ledger import in_force, kept_beside, summary_edit, with_calls
 from aaa.context.limits import keep_bytes, keep_limits
 from aaa.context.plan import Plan
+from aaa.context.reducing import OURS, Reduction
 from aaa.context.settings import Call, Settings
 from aaa.context.spared import spared_users
-from aaa.context.strategies import (
-    ClearToolResults,
-    DropOldest,
-    Strategy,
-    Summarize,
-    SyncStrategy,
-    TruncateToolResults,
-)
-from aaa.context.strategies.summarize import guessed, place_summary
-from aaa.context.summaries import SummaryBook, SummaryRecord, summary_message
-from aaa.context.summarizing import PendingSummary, Written, write
+from aaa.context.summaries import SummaryBook, summary_message
 from aaa.context.transcript import Transcript
 from aaa.context.validity import Target, made_valid
 from aaa.context.work import Work
@@ -44,7 +33,6 @@ from aaa.wire.report import Repair
 __all__ = ["Planning"]
 
 _REPAIR_ROUNDS = 3  # what is cut to make room may itself call for repairs
-_OURS = (TruncateToolResults, ClearToolResults, Summarize, DropOldest)
 
 
 class Planning:
@@ -64,15 +52,8 @@ class Planning:
         self.is_estimate = call.is_estimate
         self.record = book.best(transcript)
         self.rejected = frozenset(book.rejected)
-        self.new_rejected: list[str] = []
-        self.breaker, self.outcome = book.breaker, book.outcome
-        self.least_gain = least_gain(settings.budget_tokens)
-        self.gains: dict[str, int] = {}
-        self.held_back: list[str] = []
-        self.has_asked = False
+        self.reduction = Reduction(settings, transcript, book, call)
         self.in_force = in_force(book.edits, transcript, len(transcript)) if settings.is_sticky else []
-        self.new_records: list[SummaryRecord] = []
-        self.spent = Written()
         self.rungs: list[str] = []
         self.late_results = 0
         self.repairs: tuple[Repair, ...] = ()
@@ -118,7 +99,7 @@ class Planning:
             tokens_before=size,
             tokens_after=size,
             kept_prefix_tokens=size,
-            breaker=self._breaker_after(raw),
+            breaker=self.reduction.breaker_after(raw),
         )
 
     @cached_property
@@ -186,22 +167,23 @@ class Planning:
         settings = self.settings
         limit = settings.budget_tokens
         if size > settings.trigger_tokens:
-            yield from self._reduce(work, settings.target_tokens)
+            yield from self.reduction.to(settings.target_tokens, work)
             self.rungs = self._reach_floor(work, limit)
         last_sent = work.tokens
         if self.pressure < 1:
             limit = floor(min(limit, last_sent) * self.pressure)
-            yield from self._reduce(work, min(limit, floor(settings.target_tokens * self.pressure)))
+            yield from self.reduction.to(min(limit, floor(settings.target_tokens * self.pressure)), work)
             self.rungs += self._reach_floor(work, limit)
         is_futile = self.pressure < 1 and work.tokens >= last_sent > 0  # it would be the request that was refused
         if work.tokens > settings.budget_tokens or is_futile:
             error = self._floor_error(work.tokens, work.items, limit)
             error.rejected = tuple(work.rejected)
-            error.tokens_spent, error.cost = self.spent.tokens_spent, self.spent.cost
+            spent = self.reduction.spent
+            error.tokens_spent, error.cost = spent.tokens_spent, spent.cost
             raise error
 
     def _reach_floor(self, work: Work, limit: int) -> list[str]:
-        if any(type(strategy) not in _OURS for strategy in self.settings.strategies):  # the marker tells of their drops
+        if any(type(strategy) not in OURS for strategy in self.settings.strategies):  # the marker tells of their drops
             work.restore(render(self.transcript, work.edits(), work.length))
         return reach_floor(work, limit, self.settings.trigger_tokens)
 
@@ -215,7 +197,7 @@ class Planning:
                 return
             self.sizing.leave_anchor(work.raw + self.repairs_raw)
             limit = budget - max(self.measure.size(self.repairs_raw), 0)
-            yield from self._reduce(work, min(limit, self.settings.target_tokens))
+            yield from self.reduction.to(min(limit, self.settings.target_tokens), work)
             self.rungs += self._reach_floor(work, limit)
         self._find_repairs(work)
         size = self.sizing.of(work.raw + self.repairs_raw)
@@ -236,80 +218,6 @@ class Planning:
         count = self.measure.message
         return sum(known[id(m)] if id(m) in known else count(m) for m in repaired) - sum(i.raw for i in work.items)
 
-    def _reduce(self, work: Work, target_tokens: int) -> Generator[Awaitable[Any], Any, None]:
-        """Run the strategies in order until the target is reached."""
-        work.target_tokens = target_tokens
-        start_raw, start_tokens = work.raw, work.tokens
-        for strategy in self.settings.strategies:
-            if work.fits:
-                return
-            if self._is_held_back(work, strategy, start_raw):
-                continue
-            before, names, tokens = work.items, len(work.applied), work.tokens
-            work.strategy = strategy.name
-            if isinstance(strategy, SyncStrategy):
-                strategy.reduce(work)
-            else:
-                yield strategy.apply(work)
-            if work.items is not before:
-                self._check(work, strategy, before, names)
-            if work.pending is not None:
-                pending, work.pending = work.pending, None
-                self.has_asked = True
-                self._take(work, pending, (yield write(pending)) if not self.is_estimate else guessed(work, pending))
-            elif work.items is before or not self.settings.is_sticky:
-                continue
-            self.gains[strategy.name] = (start_tokens if self.settings.is_sticky else tokens) - work.tokens
-
-    def _is_held_back(self, work: Work, strategy: Strategy, start_raw: int) -> bool:
-        """Whether a strategy has to wait: it was used too lately, or for too little. Never where nothing else fits."""
-        is_summary = isinstance(strategy, Summarize)
-        if is_summary and self.outcome is not None:
-            return True  # this very call has asked already
-        if not (is_summary or self.settings.is_sticky) or self._is_needed(work):
-            return False
-        why = self.breaker.too_soon() if is_summary else ""
-        if why:
-            work.target_tokens = self.settings.budget_tokens  # it fits: nothing is dropped only to fill the wait
-        futile = self.breaker.futile_by(strategy.name)
-        grown = self.measure.size(max(start_raw - futile.raw_tokens, 0)) if futile else 0
-        if futile and not why and grown < self.least_gain:
-            why = f"freed {futile.freed_tokens:,} tokens the last time, and the prompt has grown by {grown:,} since"
-        if why:
-            self.held_back.append(f"{strategy.name}: {why}")
-        return bool(why)
-
-    def _is_needed(self, work: Work) -> bool:
-        """Whether the prompt does not fit as it is."""
-        return self.pressure < 1 or work.tokens > self.settings.budget_tokens
-
-    def _check(self, work: Work, strategy: Strategy, before: Sequence[Item], names: int) -> None:
-        """Undo what a strategy may not do: touch the head, or separate a call from its result."""
-        if is_lawful(work) and (type(strategy) in _OURS or is_faithful(work, before)):
-            if len(work.applied) == names:
-                work.applied.append(strategy.name)
-            return
-        work.restore(before)
-        del work.applied[names:]
-        work.rejected.append(f"{strategy.name}: undone, it changed head, pins, pairs, summary or order")
-
-    def _take(self, work: Work, pending: PendingSummary, written: Written) -> None:
-        """Put a written summary in place, or report why it is none."""
-        spent = self.spent
-        self.spent = Written(tokens_spent=spent.tokens_spent + written.tokens_spent, cost=spent.cost + written.cost)
-        problem = written.problem or place_summary(work, pending, written)
-        if written.done and not place_summary(work, pending.until(written.done), Written(written.text)):
-            problem += f"; {written.done} of {len(pending.chunks)} parts were written and are used"
-            self.new_records.append(cast("SummaryRecord", work.record))
-        if problem:
-            work.rejected.append(f"summarize: {problem}")
-            if not written.has_failed:  # a failure may pass: it is tried again
-                self.new_rejected.append(self.transcript.digest(pending.upto))
-        elif work.record is not None:
-            self.new_records.append(work.record)
-        if self.new_records:  # what it covers, no marker tells of any more
-            work.restore(render(self.transcript, work.edits(), work.length))
-
     def _plan(self, work: Work, start: list[Edit]) -> Plan:
         changed, raw = bool(work.applied or self.rungs), work.raw + self.repairs_raw
         late = [f"late_results({self.late_results})"] if self.late_results > 0 else []
@@ -324,14 +232,14 @@ class Planning:
             applied=(*stored, *late, *work.applied, *(f"floor({rung})" for rung in self.rungs)),
             floor=tuple(self.rungs),
             rejected=tuple(work.rejected),
-            rejected_digests=tuple(self.new_rejected),
-            held_back=tuple(self.held_back),
-            breaker=self._breaker_after(work.raw),
+            rejected_digests=tuple(self.reduction.new_rejected),
+            held_back=tuple(self.reduction.held_back),
+            breaker=self.reduction.breaker_after(work.raw),
             edits_in_force=len(start) if self.settings.is_sticky else 0,
-            new_summaries=tuple(self.new_records),
-            tokens_spent=self.spent.tokens_spent,
-            cost=self.spent.cost,
-            is_estimate=self.is_estimate and bool(self.new_records),
+            new_summaries=tuple(self.reduction.new_records),
+            tokens_spent=self.reduction.spent.tokens_spent,
+            cost=self.reduction.spent.cost,
+            is_estimate=self.is_estimate and bool(self.reduction.new_records),
             target=self.target,
             repairs=self.repairs,
         )
@@ -346,11 +254,6 @@ class Planning:
         if len(raws) == work.length and not self.repairs:
             return self.sizing.of(work.raw)
         return self.measure.size(self.measure.tools_raw + sum(raws))
-
-    def _breaker_after(self, raw_tokens: int) -> Breaker:
-        return self.outcome or self.breaker.after(
-            has_asked=self.has_asked, gains=self.gains, raw_tokens=raw_tokens, least_tokens=self.least_gain
-        )
 
     def _floor_error(self, needed: int, items: Sequence[Item], budget_tokens: int) -> ContextFloorError:
         return floor_error(
