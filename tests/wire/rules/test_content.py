@@ -51,6 +51,13 @@ def test_an_instruction_stays_in_its_place_with_its_words_in_a_frame():
     assert messages[2] == Message("user", (TextPart("<system>\nbe brief\n</system>"), IMAGE), pinned=True)
 
 
+def test_instructions_in_front_are_one_with_the_words_of_all():
+    memory = Message("developer", (TextPart("Memory: likes tea."),))
+    messages = repaired("strict-template", Message("system", "You are Kit."), memory, USER)
+    assert messages == [Message("system", (TextPart("You are Kit."), TextPart("Memory: likes tea."))), USER]
+    assert texts(repaired("strict-template", *[Message("system", word) for word in "ab"], USER)) == ["a\n\nb", "u"]
+
+
 def test_neighbours_are_one_message_with_a_blank_line_between():
     assert texts(repaired("perplexity", USER, Message("user", "v"), Message("user", ""), USER)) == ["u\n\nv\n\nu"]
 

@@ -68,6 +68,7 @@ LINES = (
     Line("empty empty_text", [USER, Message("assistant", (TextPart("a"), TextPart(""))), USER], "uau"),
     Line("system_role developer_role", [Message("developer", "d"), USER], "su"),
     Line("system_place displaced_system", [USER, ASSISTANT, SYSTEM], "uau"),
+    Line("one_system second_system", [SYSTEM, SYSTEM, USER], "su"),
     Line("opening no_message", [], "u"),
     Line("opening begun_by_assistant", [SYSTEM, ASSISTANT, USER], "suau"),
     Line("bridging user_after_result", [USER, CALL, RESULT, USER], "uctau"),

@@ -17,6 +17,7 @@ from aaa.wire.rules.ending import Ending
 from aaa.wire.rules.limits import call_count, tool_count
 from aaa.wire.rules.models import is_mistral, splits_calls
 from aaa.wire.rules.no_content import NoContent
+from aaa.wire.rules.one_system import OneSystem
 from aaa.wire.rules.opening import Opening
 from aaa.wire.rules.pairing import Pairing
 from aaa.wire.rules.prefill import OnePrefill
@@ -125,9 +126,10 @@ def perplexity(asked: Asked) -> Listed:
 def strict_template(asked: Asked) -> Listed:
     """A chat template that raises where roles do not alternate, behind any server.
 
-    Many leave calls and results out when they check it, so that the user may not speak right behind them.
+    Many leave calls and results out when they check it, so that the user may not speak right behind them. It takes one
+    instruction.
     """
-    return (Arguments(may_be_empty=False), *_alternating(asked, Bridging()))
+    return (Arguments(may_be_empty=False), *_alternating(asked, OneSystem(), Bridging()))
 
 
 def llama_server(asked: Asked) -> Listed:
