@@ -363,6 +363,16 @@ def test_an_edited_result_is_written_with_its_new_text_and_its_old_keys():
     assert turns_of(cleared) == [turn("user", result("1", [text("[cleared]")], is_error=True, cache_control=CACHE))]
 
 
+def test_content_that_is_null_is_none_and_gives_way_to_an_edit():
+    turns = [turn("assistant", call("1")), turn("user", result("1", None)), {"role": "assistant", "content": None}]
+    messages = read(*turns)
+    assert [message.content for message in messages] == [None] * 3
+    assert turns_of(*(with_text(message, "now") for message in messages[1:])) == [
+        turn("user", result("1", "now")),
+        turn("assistant", text("now")),
+    ]
+
+
 def test_edited_arguments_are_what_is_written():
     (message,) = read(turn("assistant", call("1", caller={"type": "direct"})))
     edited = replace(message, tool_calls=(replace(message.tool_calls[0], id="2", arguments_json="{}"),))
@@ -636,13 +646,15 @@ OPAQUE = st.one_of(
 )
 RESULTS = st.one_of(
     blocks_of(
-        type="tool_result", tool_use_id=IDS, content=st.one_of(WORDS, st.lists(st.one_of(TEXTS, OPAQUE), max_size=2))
+        type="tool_result",
+        tool_use_id=IDS,
+        content=st.one_of(st.none(), WORDS, st.lists(st.one_of(TEXTS, OPAQUE), max_size=2)),
     ),
     blocks_of(type="tool_result", tool_use_id=IDS),
 )
 CALLS = blocks_of(type="tool_use", id=IDS, name=WORDS, input=ARGUMENTS)
 BLOCKS = st.one_of(st.just(text("plain")), TEXTS, OPAQUE, RESULTS, CALLS)
-CONTENTS = st.one_of(WORDS, st.lists(BLOCKS, max_size=6))
+CONTENTS = st.one_of(st.none(), WORDS, st.lists(BLOCKS, max_size=6))
 TURNS = st.fixed_dictionaries(
     {
         "role": st.sampled_from(("user", "user", "assistant", "assistant", "system", "developer", "narrator")),
@@ -681,6 +693,7 @@ BODIES = st.fixed_dictionaries(
 @example(
     {"messages": [turn("assistant"), turn("assistant", text("")), {"role": "assistant", "content": ""}], "system": ""}
 )
+@example({"messages": [turn("user", result("1", None)), {"role": "assistant", "content": None}]})
 def test_a_body_read_and_written_is_the_same(body):
     before = copy.deepcopy(body)
     request = request_from_body(body)

@@ -3,6 +3,7 @@
 import json
 
 import pytest
+from msgspec.structs import replace
 
 from aaa.errors import WireError
 from aaa.messages import Message, OpaquePart, TextPart, ToolCall, ToolSpec, pair
@@ -113,6 +114,7 @@ MESSAGES = {
         "reasoning_details": [{"type": "reasoning.encrypted", "data": "AAAA=="}],
         "function_call": {"name": "read", "arguments": "{}"},
     },
+    "a text that is null": {"role": "user", "content": [{"type": "text", "text": None, "x": 1}]},
     "our own key": {"role": "user", "content": "x", "kind": "summary", "pinned": True, "extra": "{}"},
 }
 
@@ -175,6 +177,14 @@ def test_parts_are_text_or_opaque():
     image = {"type": "image_url", "image_url": {"url": "x"}}
     message = message_from_dict({"role": "user", "content": [{"type": "text", "text": "look"}, image]})
     assert message.content == (TextPart("look"), OpaquePart("image_url", json.dumps(image, separators=(",", ":"))))
+
+
+def test_a_text_that_is_null_is_empty_and_gives_way_to_an_edit():
+    message = message_from_dict({"role": "user", "content": [{"type": "text", "text": None}]})
+    (part,) = message.content
+    assert part == TextPart("", '{"text":null}')
+    edited = replace(message, content=(replace(part, text="now"),))
+    assert message_to_dict(edited)["content"] == [{"type": "text", "text": "now"}]
 
 
 def test_arguments_given_as_an_object_and_a_custom_call_are_read():

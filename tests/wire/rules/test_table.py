@@ -64,6 +64,11 @@ LINES = (
         "uuau",
         {"perplexity": "uau", "strict-template": "uau"},
     ),
+    Line(
+        "no_content null_text",
+        [Message("user", (TextPart("a"), TextPart("", '{"text":null}'))), ASSISTANT, USER],
+        "uau",
+    ),
     Line("empty empty_message", [USER, Message("assistant", ""), USER], "uu", {"bedrock": "u"}),
     Line("empty empty_text", [USER, Message("assistant", (TextPart("a"), TextPart(""))), USER], "uau"),
     Line("system_role developer_role", [Message("developer", "d"), USER], "su"),

@@ -48,11 +48,14 @@ def result_from_block(block: Mapping[str, Any]) -> Message:
         WireError: no id, or content of a wrong type.
     """
     call_id, given = string_in(block, "tool_use_id"), block.get("content")
-    is_listed = "content" in block and not isinstance(given, str)
+    is_null = "content" in block and given is None
+    is_listed = "content" in block and not isinstance(given, str | None)
     content = content_from_blocks(list_of_blocks(given)) if is_listed else given
     hints = unwritten(block, {"type": "tool_result", "tool_use_id": call_id}, "content")
     if is_listed and isinstance(content, str):
         hints["list"] = True
+    if is_null:
+        hints["null"] = True
     return Message("tool", content, tool_call_id=call_id, extra=with_hints("", hints))
 
 
@@ -62,7 +65,7 @@ def block_from_result(message: Message) -> Fields:
     fields: Fields = {"type": "tool_result", "tool_use_id": message.tool_call_id or ""}
     match message.content:
         case None:
-            pass
+            fields |= {"content": None} if "null" in hints else {}
         case str(text):
             fields["content"] = [{"type": "text", "text": text}] if text and "list" in hints else text
         case parts:

@@ -9,6 +9,7 @@ What would be written differently by default (see `anthropic_writing`) is noted 
 | hint | of | means |
 |---|---|---|
 | `plain` | a message | the content was a string, not a list of blocks |
+| `null` | a message, a result | the content was null |
 | `list` | a result | the content was a list of one text, not a string |
 | `empty` | a message, a text | there was nothing in it; others that say nothing are not written |
 | `starts` | a message | it began a message of its own, though the one before had the same role |
@@ -89,6 +90,8 @@ def _from_turn(turn: Block, *, starts: bool) -> list[Message]:
         hints["starts"] = True
     if role in ("system", "developer"):
         hints["in_place"] = True
+    if "content" in turn and turn["content"] is None:
+        return [Message(role, extra=with_hints("", hints | {"empty": True, "null": True}))]
     first, *others = _from_content(role, turn.get("content"))
     return [replace(first, extra=with_hints(first.extra, hints)), *others]
 

@@ -72,6 +72,11 @@ class _Piece(NamedTuple):
         """Whether it was read as a message of its own though it says nothing."""
         return "empty" in self.hints or self.plain == ""
 
+    @property
+    def is_null(self) -> bool:
+        """Whether it was read as null, and still says nothing."""
+        return "null" in self.hints and not self.blocks
+
 
 def _piece(message: Message, role: str) -> _Piece:
     hints = hints_of(message.extra)
@@ -125,8 +130,10 @@ def _turn(pieces: Sequence[_Piece]) -> Fields:
     return fields
 
 
-def _content(pieces: Sequence[_Piece]) -> str | list[Fields]:
+def _content(pieces: Sequence[_Piece]) -> str | list[Fields] | None:
     if len(pieces) == 1 and pieces[0].plain is not None:
         return pieces[0].plain
+    if len(pieces) == 1 and pieces[0].is_null:
+        return None
     in_order = sorted(pieces, key=lambda piece: not piece.comes_first)  # stable
     return [block for piece in in_order for block in piece.blocks]

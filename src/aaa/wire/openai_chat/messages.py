@@ -121,6 +121,8 @@ def _part_from(part: Any) -> Part:
     part = mapping(part, "a content part")
     if part.get("type") == "text" and isinstance(part.get("text"), str):
         return TextPart(part["text"], difference(part, {"type": "text", "text": part["text"]}))
+    if part.get("type") == "text" and part.get("text", "") is None:
+        return TextPart("", difference(part, {"type": "text", "text": ""}))
     return OpaquePart(str(part.get("type", "")), compact(part))
 
 
@@ -135,7 +137,8 @@ def _content_to(message: Message) -> str | list[Fields] | None:
 
 def _part_to_dict(part: Part, role: str) -> Fields | None:
     if isinstance(part, TextPart):
-        return overlay({"type": "text", "text": part.text}, part.extra)
+        fields = overlay({"type": "text", "text": part.text}, part.extra)
+        return fields | {"text": part.text} if part.text else fields  # a null counts only while there is no text
     return part_of_media(part, role) if part.format else json.loads(part.json)
 
 
