@@ -7,7 +7,20 @@ from aaa.wire.rules import CONTINUE, MISSING_RESULT
 from tests.servers.openai_responses_items import encrypted
 from tests.servers.signing import Signer
 
-__all__ = ["ALPHABET", "DOCUMENT", "IMAGE", "REASONING", "THINKING", "call", "histories", "result"]
+__all__ = [
+    "ALPHABET",
+    "DOCUMENT",
+    "EMPTY_ITEM",
+    "IMAGE",
+    "PATCH",
+    "REASONING",
+    "SHELL",
+    "SHELL_OUTPUT",
+    "THINKING",
+    "call",
+    "histories",
+    "result",
+]
 
 THINKING = OpaquePart("thinking", '{"type":"thinking","thinking":"hm","signature":"c2ln"}', "anthropic")
 UNSIGNED = OpaquePart("thinking", '{"type":"thinking","thinking":"hm"}', "anthropic")
@@ -16,6 +29,14 @@ SEALED = encrypted(Signer("org-test"), "rs_1")
 REASONING = OpaquePart(
     "reasoning", f'{{"type":"reasoning","summary":[],"encrypted_content":"{SEALED}"}}', "openai-responses"
 )
+SHELL, PATCH = (
+    OpaquePart(kind, f'{{"type":"{kind}","call_id":"{call_id}"}}', "openai-responses")
+    for kind, call_id in (("shell_call", "s"), ("apply_patch_call", "p"))
+)
+SHELL_OUTPUT = OpaquePart(
+    "shell_call_output", '{"type":"shell_call_output","call_id":"s","output":[]}', "openai-responses"
+)
+EMPTY_ITEM = OpaquePart("message", '{"type":"message","role":"assistant","content":[]}', "openai-responses")
 IMAGE = OpaquePart("image_url", '{"type":"image_url","image_url":{"url":"data:image/png;base64,iVBORw0KGgo="}}')
 FOREIGN_IMAGE = OpaquePart(
     "image",
@@ -57,6 +78,9 @@ ALPHABET = (
     Message("assistant", (THINKING,)),
     Message("assistant", (REASONING,)),
     Message("assistant", (THINKING, TextPart("t"), TextPart(""), UNSIGNED, REASONING)),
+    Message("assistant", (REASONING, SHELL)),
+    Message("assistant", (SHELL_OUTPUT, EMPTY_ITEM)),
+    Message("assistant", (REASONING, TextPart(""), SHELL, PATCH, SHELL_OUTPUT, REASONING), call("z").tool_calls),
     Message("assistant", "p", extra='{"prefix":true}'),
     Message("assistant", None, extra='{"refusal":"no"}'),
     Message("assistant", "said", extra='{"reasoning_content":"r"}'),

@@ -12,7 +12,18 @@ import pytest
 from aaa.messages import Message, OpaquePart, TextPart, ToolSpec
 from aaa.wire.rules import PROVIDERS, Rules, rules_for
 from tests.wire.rules.checks import repairable
-from tests.wire.rules.histories import DOCUMENT, IMAGE, REASONING, THINKING, UNSIGNED, call, result
+from tests.wire.rules.histories import (
+    DOCUMENT,
+    EMPTY_ITEM,
+    IMAGE,
+    REASONING,
+    SHELL,
+    SHELL_OUTPUT,
+    THINKING,
+    UNSIGNED,
+    call,
+    result,
+)
 from tests.wire.rules.profiles import THINKING_BUDGET
 
 SYSTEM, USER, ASSISTANT = Message("system", "s"), Message("user", "u"), Message("assistant", "a")
@@ -91,6 +102,12 @@ LINES = (
         "uauu",
         {"bedrock": "uau"},
     ),
+    Line("client_calls missing_output", [USER, Message("assistant", (SHELL,)), USER], "uu"),
+    Line("client_calls orphan_output", [USER, Message("assistant", (SHELL_OUTPUT, TextPart("a"))), USER], "uau"),
+    Line(
+        "client_calls repeated_output", [USER, Message("assistant", (SHELL, SHELL_OUTPUT, SHELL_OUTPUT)), USER], "uau"
+    ),
+    Line("empty_items empty_item", [USER, Message("assistant", (EMPTY_ITEM, TextPart("a"))), USER], "uau"),
     Line("calls_last words_behind_call", [USER, WORDS_LAST, RESULT], "uct"),
     Line("responses_apart words_among_responses", [USER, CALL, RESULT, JOINED], "uctu"),
     Line("responses_together responses_split", [USER, BOTH, RESULT, OWN], "uctt"),

@@ -18,7 +18,7 @@ from typing import Any, Literal
 from aaa.wire.lossless import string_of
 from aaa.wire.openai_chat.notes import warn_once
 
-__all__ = ["CALLS", "Side", "kind_of", "side_of", "waits_for_client"]
+__all__ = ["CALLS", "CLIENT_CALLS", "Side", "kind_of", "side_of", "waits_for_client"]
 
 Side = Literal["message", "result", "reply", "client"]
 
@@ -28,8 +28,10 @@ _CLIENTS = ("compaction_trigger", "mcp_approval_response", "additional_tools", "
 _KNOWN = ("reasoning", "compaction", "item_reference", "mcp_list_tools", "mcp_approval_request", "program")
 _KNOWN_ENDINGS = ("_call", "_output")
 
-# Calls that a client answers by an item of their own, which is none of a tool's.
-_FOR_THE_CLIENT = ("computer_call", "local_shell_call", "shell_call", "apply_patch_call", "mcp_approval_request")
+CLIENT_CALLS = ("computer_call", "local_shell_call", "shell_call", "apply_patch_call")
+"""Calls that a client answers by an item of their own, of the type `…_output`."""
+
+_FOR_THE_CLIENT = (*CLIENT_CALLS, "mcp_approval_request")
 
 
 def kind_of(item: Mapping[str, Any]) -> str:

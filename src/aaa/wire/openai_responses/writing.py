@@ -1,8 +1,8 @@
 """Our messages as items of OpenAI's Responses format.
 
-A reply whose reasoning was taken out is written without the ids of its items, and without the calls that the provider
-ran for it: "Item 'fc_…' of type 'function_call' was provided without its required 'reasoning' item" (OpenAI, 2025 and
-2026) is told by the ids.
+A reply whose reasoning was taken out is written without the ids of its items, and without the calls in it that are
+none of a tool's, their outputs included: "Item 'fc_…' of type 'function_call' was provided without its required
+'reasoning' item" (OpenAI, 2025 and 2026) is told by the ids.
 """
 
 from collections.abc import Iterable, Mapping
@@ -21,10 +21,11 @@ def items_from_messages(messages: Iterable[Message]) -> list[Fields]:
     """Write messages as items; one of an assistant that says nothing is left out."""
     items: list[Fields] = []
     custom_ids: set[str] = set()
+    left_out: set[str] = set()
     for message in messages:
         match message.role:
             case "assistant":
-                items += _from_assistant(message)
+                items += _from_assistant(message, left_out)
                 custom_ids |= custom_ids_in(message)
             case "tool":
                 items.append(_from_result(message, is_custom=message.tool_call_id in custom_ids))
@@ -56,10 +57,10 @@ class _Call(NamedTuple):
     fields: Fields
 
 
-def _from_assistant(message: Message) -> list[Fields]:
+def _from_assistant(message: Message, left_out: set[str]) -> list[Fields]:
     parts = _parts_of(message)
     is_bound = bool(notes_of(message.extra).get("reasoned")) and not any(map(_is_reasoning, parts))
-    writer = _ReplyWriter(keeps_ids=not is_bound)
+    writer = _ReplyWriter(left_out, keeps_ids=not is_bound)
     calls = _calls_of(message, len(parts))
     for number, part in enumerate(parts):
         while calls and calls[0].at <= number:
@@ -92,10 +93,14 @@ def _calls_of(message: Message, parts: int) -> list[_Call]:
 
 
 class _ReplyWriter:
-    """Collects the items of one reply; pieces of content go into the message item that is open."""
+    """Collects the items of one reply; pieces of content go into the message item that is open.
 
-    def __init__(self, *, keeps_ids: bool) -> None:
+    `left_out` are the ids of the calls that were not written, this reply's added.
+    """
+
+    def __init__(self, left_out: set[str], *, keeps_ids: bool) -> None:
         self.items: list[Fields] = []
+        self._left_out = left_out
         self._keeps_ids = keeps_ids
         self._open: list[Fields] | None = None
 
@@ -107,8 +112,9 @@ class _ReplyWriter:
 
     def add_part(self, part: Part) -> None:
         if is_item(part):
-            if self._keeps_ids or not part.type.endswith("_call"):
-                self.items.append(fields_of(part.json))
+            fields = fields_of(part.json)
+            if not self._is_left_out(part.type, fields):
+                self.items.append(fields)
             self._open = None
             return
         fields = fields_of_part(part, "assistant")
@@ -119,6 +125,13 @@ class _ReplyWriter:
             self._begin(fields, notes)
         else:
             self._open.append(fields)
+
+    def _is_left_out(self, kind: str, fields: Fields) -> bool:
+        call_id = str(fields.get("call_id"))
+        if kind.endswith("_call") and not self._keeps_ids:
+            self._left_out.add(call_id)
+            return True
+        return kind.endswith("_output") and "call_id" in fields and call_id in self._left_out
 
     def _begin(self, fields: Fields, notes: Mapping[str, Any]) -> None:
         is_string = "string" in notes

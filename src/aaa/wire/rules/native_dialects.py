@@ -20,8 +20,10 @@ from aaa.wire.rules.asked import Asked
 from aaa.wire.rules.bridging import Bridging
 from aaa.wire.rules.call_ids import CallIds
 from aaa.wire.rules.call_signatures import CallSignatures
+from aaa.wire.rules.client_calls import ClientCalls
 from aaa.wire.rules.documents import Documents
 from aaa.wire.rules.empty import Empty
+from aaa.wire.rules.empty_items import EmptyItems
 from aaa.wire.rules.ending import Ending
 from aaa.wire.rules.last_thought import LastThought
 from aaa.wire.rules.layout import CallsLast, ResponsesApart, ResponsesTogether
@@ -45,6 +47,7 @@ Listed = tuple[Rule, ...]
 
 _MB = 1024 * 1024
 _SAID = frozenset(("user", "assistant", "tool"))  # Gemini takes an instruction of nothing
+_TURNS = frozenset(("system", "developer", "user", "assistant"))  # OpenAI takes a result of nothing
 _CONTINUES = ("previous_response_id", "conversation")
 
 
@@ -96,11 +99,15 @@ def gemini(asked: Asked) -> Listed:
 
 def responses(asked: Asked) -> Listed:
     """OpenAI's Responses; a request may go on from what OpenAI keeps."""
+    may_continue = any(map(asked.params.get, _CONTINUES))
     return (
         ToolNames(NAMES_UP_TO_128, asked.tools),
-        Pairing(may_continue=any(map(asked.params.get, _CONTINUES))),
+        Pairing(may_continue=may_continue),
+        ClientCalls(may_continue),
         IDS_OF_RESPONSES,
+        EmptyItems(),
         LastThought("openai-responses", frozenset(("reasoning",)), takes_spaces=True),
+        Empty("openai-responses", _TURNS, takes_spaces=True, takes_texts=True),
         Opening(by_user=False),
         tool_count(128, asked.tools),
         result_length(10_485_760),

@@ -22,10 +22,11 @@ from typing import ClassVar
 
 import msgspec
 
-from aaa.messages import Message, OpaquePart
+from aaa.messages import Message
 from aaa.wire.report import Violation
 from aaa.wire.rules.answers import Answers, answers
 from aaa.wire.rules.draft import Draft, Entry
+from aaa.wire.rules.references import points_elsewhere
 from aaa.wire.rules.result_places import displaced, unanswered
 from aaa.wire.rules.rule import Rule, cuts_of
 from aaa.wire.rules.stand_ins import MISSING_RESULT
@@ -76,7 +77,7 @@ class Pairing(Rule):
 
     def _answers(self, messages: Sequence[Message]) -> Answers:
         found = answers(messages)
-        is_all = not self.may_continue and not (found.orphans and any(map(_points_elsewhere, messages)))
+        is_all = not self.may_continue and not (found.orphans and any(map(points_elsewhere, messages)))
         return found if is_all else msgspec.structs.replace(found, orphans=frozenset())
 
 
@@ -123,9 +124,3 @@ def _stand_in(message: Message, place: int) -> Message:
     call = message.tool_calls[place]
     name = None if call.id else call.name  # without an id the name is what tells the calls apart
     return Message("tool", MISSING_RESULT, tool_call_id=call.id, name=name, kind="marker")
-
-
-def _points_elsewhere(message: Message) -> bool:
-    """Whether the message stands for an item that OpenAI keeps, which may be a call."""
-    parts = message.content if isinstance(message.content, tuple) else ()
-    return any(isinstance(part, OpaquePart) and part.type == "item_reference" for part in parts)

@@ -25,7 +25,7 @@ def is_said(part: Part, role: str, *, format: str | None, takes_spaces: bool) ->
         is_noted = format == "gemini" and "aaa:gemini" in part.extra  # an empty text may carry a signature
         return is_noted or not is_blank(part.text, takes_spaces=takes_spaces)
     if format is None or part.format == format:
-        return True
+        return not _is_empty_item(part)
     match _portable(part):
         case Media(data=data, url=url):
             return bool(data or url) and (role in ("user", "tool") or format == "gemini")
@@ -39,6 +39,12 @@ def says_more(message: Message) -> bool:
         return False
     fields = json.loads(message.extra)
     return any(fields.get(key) for key in _BESIDE_CONTENT)
+
+
+def _is_empty_item(part: OpaquePart) -> bool:
+    """Whether a part is a message item of OpenAI's Responses format whose content is nothing."""
+    is_message = part.format == "openai-responses" and part.type == "message"
+    return is_message and not json.loads(part.json).get("content")
 
 
 def _portable(part: OpaquePart) -> Media | str | None:
