@@ -208,3 +208,36 @@ def test_media_are_counted_for_the_provider_and_the_model_that_they_are_sent_to(
     fitter.record(500)
     prompt = fitter.fit_sync([Message("user", (picture,))], provider=provider, model=model)
     assert prompt.plan.tokens_after == tokens + 4
+
+
+def _loop_after_a_second_request(turns):
+    yield from (Message("user", "Write a poem."), Message("assistant", "p" * 400), Message("user", "Now sum column 3."))
+    for number in range(turns):
+        yield Message("assistant", None, (ToolCall(f"c{number}", "lookup"),))
+        yield Message("tool", "o" * 80, tool_call_id=f"c{number}")
+
+
+@pytest.mark.parametrize("sticky", [False, True])
+@pytest.mark.parametrize("keep_recent", [0, 1, 3])
+def test_what_is_worked_on_stays_however_long_the_row_of_calls_is(sticky, keep_recent):
+    policy = ContextPolicy(150, reserve_output=0, counter=HeuristicCounter(), sticky=sticky, keep_recent=keep_recent)
+    prompt = PromptFitter(policy).fit_sync(list(_loop_after_a_second_request(8)))
+    assert "Now sum column 3." in [message.text for message in prompt.messages]
+    assert prompt.plan.tokens_after <= 150
+
+
+def test_what_is_worked_on_stays_where_the_newest_groups_are_too_large():
+    """It is among the newest groups itself, and the floor takes these away."""
+    messages = [*_loop_after_a_second_request(1), *list(_loop_after_a_second_request(3))[5:]]
+    messages[4] = Message("tool", "o" * 3_000, tool_call_id="c0")
+    policy = ContextPolicy(120, reserve_output=0, counter=HeuristicCounter(), keep_recent=6)
+    prompt = PromptFitter(policy).fit_sync(messages)
+    assert "Now sum column 3." in [message.text for message in prompt.messages]
+
+
+def test_a_request_that_leaves_no_room_for_work_goes_last():
+    messages = list(_loop_after_a_second_request(6))
+    messages[2] = Message("user", "Now this: " + "w" * 2_000)
+    prompt = PromptFitter(ContextPolicy(300, reserve_output=0, counter=HeuristicCounter())).fit_sync(messages)
+    assert prompt.messages[2].kind == "marker" or prompt.messages[1].kind == "marker"
+    assert not any("w" * 2_000 in message.text for message in prompt.messages)

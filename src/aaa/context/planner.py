@@ -21,7 +21,7 @@ from aaa.context.limits import keep_bytes, keep_limits
 from aaa.context.plan import Plan
 from aaa.context.reducing import OURS, Reduction
 from aaa.context.settings import Call, Settings
-from aaa.context.spared import spared_users
+from aaa.context.spared import current_request, spared_users
 from aaa.context.summaries import SummaryBook, summary_message
 from aaa.context.transcript import Transcript
 from aaa.context.validity import Target, made_valid
@@ -158,8 +158,9 @@ class Planning:
             record=self.record,
         )
         work.rejected_digests = self.rejected
+        work.spared = current_request(work)
         if self.settings.is_sticky:
-            work.spared = spared_users(work)
+            work.spared |= spared_users(work)
         work.drops.update((edit.index, edit) for edit in start if edit.action == "drop")
         return work
 

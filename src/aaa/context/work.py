@@ -51,7 +51,7 @@ class Work:
         self.keep_recent = keep_recent
         self.record = record
         self.rejected_digests: Collection[str] = ()
-        self.spared: Collection[int] = ()
+        self.spared: frozenset[int] = frozenset()
         self.strategy = "strategy"
         self.applied: list[str] = []
         self.rejected: list[str] = []
