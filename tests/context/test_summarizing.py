@@ -148,7 +148,27 @@ def test_a_summarizer_that_can_read_nothing_is_not_asked_without_end():
         raise ContextOverflowError
 
     assert written(summarize, "x" * 80_000).problem == "failed with ContextOverflowError"
-    assert len(calls) < 12
+    assert len(calls) == 4
+
+
+@pytest.mark.parametrize("tag", ["think", "thinking", "reasoning", "THINK"])
+def test_what_a_model_thought_in_tags_is_no_part_of_the_summary(tag):
+    plan = f"<{tag}>secret\nplan</{tag}>"
+    for text in (f"{plan}\n\nKey is blue.", f"{plan}{plan} Key is blue.", f"Key is blue. {plan}"[:12]):
+        assert outcome_of(replying(text)).text == "Key is blue."
+    assert outcome_of(replying(f"{plan}\n")).problem == "empty"
+    assert outcome_of(replying(f"<{tag}>never closed. Key is blue.")).problem == "empty"
+
+
+def test_a_thought_whose_opening_tag_stood_in_the_template_is_none_either():
+    assert outcome_of(replying("First I look.\n</think>\n\nKey is blue.")).text == "Key is blue."
+    told = "The user asked why <think> and </think> are shown."
+    assert outcome_of(replying(told)).text == told
+
+
+def test_half_a_character_is_told_to_the_summarizer_by_its_number():
+    (chunk,) = chunks_of([Message("user", "a\ud83db")], COUNTER.count_message, 1000)
+    assert chunk == "[user]\na\\ud83db"
 
 
 class FailsAt:
