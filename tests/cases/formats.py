@@ -6,6 +6,8 @@ from typing import Any
 from aaa.messages import LLMRequest, Message, ToolSpec
 from aaa.wire import anthropic, gemini, ollama, openai_chat, openai_responses
 from aaa.wire.rules import PROVIDERS
+from tests.cases.converse import plain_tools, plain_turns
+from tests.cases.names import named
 
 __all__ = ["Format", "format_of", "model_of", "params_of"]
 
@@ -13,13 +15,13 @@ Fields = dict[str, Any]
 
 
 class Format:
-    """One wire format: where its turns stand in a body, and under which name `aaa.wire.rules` knows its provider."""
+    """One wire format: its `name` is that of the module which reads and writes it, its turns stand at `key`."""
 
-    def __init__(self, module: Any, key: str, provider: str) -> None:
+    def __init__(self, module: Any, key: str) -> None:
         self._read: Callable[[Mapping[str, Any]], LLMRequest] = module.request_from_body
         self._write: Callable[[LLMRequest], Fields] = module.request_to_body
+        self.name: str = module.__name__.rpartition(".")[2]
         self.key = key
-        self.provider = provider
 
     def read(self, turns: Sequence[Any], tools: Sequence[Any] = ()) -> list[Message]:
         """The messages of a body that has these turns."""
@@ -30,6 +32,10 @@ class Format:
         body: Fields = {"model": "m", self.key: list(turns)}
         return self._read(body | ({"tools": list(tools)} if tools else {}))
 
+    def as_sent(self, turns: Sequence[Any]) -> list[Any]:
+        """Turns of a case as `turns` shows them when nothing was changed."""
+        return list(turns)
+
     def body(self, messages: Sequence[Message], tools: Sequence[ToolSpec] = ()) -> Fields:
         """The body that is sent."""
         return self._write(LLMRequest(tuple(messages), tuple(tools), "m"))
@@ -39,14 +45,26 @@ class Format:
         return self.body(messages)[self.key]
 
 
-_CHAT = Format(openai_chat, "messages", "chat")
-_RESPONSES = Format(openai_responses, "input", "openai-responses")
-_FORMATS = {
-    **dict.fromkeys(("openai-chat", "openai", "chat"), _CHAT),
-    "anthropic": Format(anthropic, "messages", "anthropic"),
-    "gemini": Format(gemini, "contents", "gemini"),
-    **dict.fromkeys(("responses", "openai-responses"), _RESPONSES),
-    "ollama": Format(ollama, "messages", "ollama"),
+class _Converse(Format):
+    """Bedrock's Converse, which is read and looked at as Anthropic's."""
+
+    def request(self, turns: Sequence[Any], tools: Sequence[Any] = ()) -> LLMRequest:
+        return super().request(plain_turns(turns), plain_tools(tools))
+
+    def as_sent(self, turns: Sequence[Any]) -> list[Any]:
+        return list(plain_turns(turns))
+
+
+_CHAT = Format(openai_chat, "messages")
+_ANTHROPIC = Format(anthropic, "messages")
+_GEMINI = Format(gemini, "contents")
+_RESPONSES = Format(openai_responses, "input")
+_OWN = {
+    **dict.fromkeys(("anthropic", "anthropic-vertex"), _ANTHROPIC),
+    "bedrock": _Converse(anthropic, "messages"),
+    **dict.fromkeys(("gemini", "google", "vertex"), _GEMINI),
+    **dict.fromkeys(("openai-responses", "azure-responses", "xai-responses"), _RESPONSES),
+    "ollama": Format(ollama, "messages"),
 }
 
 
@@ -56,32 +74,31 @@ def format_of(case: Mapping[str, Any]) -> tuple[Format, Format, str]:
     Raises:
         ValueError: a format that is not known.
     """
-    name = case.get("format", "openai-chat")
-    sent, _, origin = name.partition("-from-")
+    sent, _, origin = str(case.get("format", "chat")).partition("-from-")
     written, rules = _named(sent)
-    given = _named(origin or sent)[0] if "bedrock" not in (origin or sent) else _Converse()
+    given = _named(origin)[0] if origin else written
     if case.get("template") or case.get("single_system"):
         rules = "strict-template"
     provider = case.get("provider")
-    return given, written, provider if isinstance(provider, str) and provider in PROVIDERS else rules
+    said = named(provider) if isinstance(provider, str) else ""
+    return given, written, said if said in PROVIDERS else rules
 
 
 def _named(name: str) -> tuple[Format, str]:
-    """A format, and whose rules hold where nothing else is said; a provider's name is OpenAI's format as it takes it.
+    """A format, and whose rules hold where nothing else is said; most providers' is OpenAI's as they take it.
 
-    What is sent to Bedrock's Converse is looked at as Anthropic's: its blocks differ in their names alone.
+    Of OpenAI's own name nothing more is meant than the format: what any of its servers refuses is avoided.
     """
-    if name in _FORMATS:
-        return _FORMATS[name], _FORMATS[name].provider
-    if name not in PROVIDERS:
+    provider = named(name)
+    if provider not in PROVIDERS:
         raise ValueError(f"a format that is not known: {name!r}")
-    return (_FORMATS["anthropic"] if name == "bedrock" else _CHAT), name
+    return _OWN.get(provider, _CHAT), "chat" if provider in ("openai", "openai-chat") else provider
 
 
 def model_of(case: Mapping[str, Any]) -> str | None:
     """The model that a case names; of Anthropic's one that is neither the oldest nor the newest."""
-    name = str(case.get("format", ""))
-    return case.get("model") or ("claude-opus-4-7" if name.startswith("anthropic") else None)
+    sent = str(case.get("format", "")).partition("-from-")[0]
+    return case.get("model") or ("claude-opus-4-7" if named(sent) in ("anthropic", "anthropic-vertex") else None)
 
 
 def params_of(case: Mapping[str, Any]) -> Fields:
@@ -89,26 +106,3 @@ def params_of(case: Mapping[str, Any]) -> Fields:
     params = {key: case[key] for key in ("previous_response_id",) if key in case}
     thinking = {"thinking": {"type": "enabled", "budget_tokens": 1024}} if case.get("thinking") else {}
     return params | thinking
-
-
-class _Converse(Format):
-    """Bedrock's Converse, read as Anthropic's: its blocks differ in their names alone."""
-
-    def __init__(self) -> None:
-        super().__init__(anthropic, "messages", "bedrock")
-
-    def request(self, turns: Sequence[Any], tools: Sequence[Any] = ()) -> LLMRequest:
-        plain = [{"role": turn["role"], "content": list(map(_block, turn["content"]))} for turn in turns]
-        return super().request(plain, tools)
-
-
-def _block(block: Mapping[str, Any]) -> Fields:
-    match block:
-        case {"text": text}:
-            return {"type": "text", "text": text}
-        case {"toolUse": use}:
-            return {"type": "tool_use", "id": use["toolUseId"], "name": use["name"], "input": use["input"]}
-        case {"toolResult": result}:
-            content = list(map(_block, result["content"]))
-            return {"type": "tool_result", "tool_use_id": result["toolUseId"], "content": content}
-    raise ValueError(f"a block of Converse that is not read here: {sorted(block)}")
