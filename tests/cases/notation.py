@@ -2,6 +2,7 @@
 
 {"repeat": ["ab", 3]}                     "ababab"
 {"each": [1, 2], "of": [{"role": …}]}     the messages twice, {i} replaced in every text
+{"bytes": "00ff", "repeat": 3}            raw bytes; without "repeat" only where nothing but a text can stand
 """
 
 import asyncio
@@ -16,12 +17,14 @@ from aaa.errors import (
     ServerError,
     UnreachableError,
 )
-from aaa.messages import LLMRequest, LLMResponse, Message, TextPart
+from aaa.messages import LLMRequest, LLMResponse, Message, OpaquePart, Part, TextPart
 from aaa.wire.faults import error_from, fault_from
+from aaa.wire.lossless import compact
 
 __all__ = ["ScriptedModel", "expanded"]
 
-_GENERATORS = ({"repeat"}, {"concat"}, {"lone_surrogate"}, {"bytes"}, {"bytes", "repeat"})
+_GENERATORS = ({"repeat"}, {"concat"}, {"lone_surrogate"}, {"bytes", "repeat"})
+_THOUGHTS = {"thinking": "anthropic", "redacted_thinking": "anthropic", "reasoning": "openai-responses"}
 
 
 def expanded(value: Any) -> Any:
@@ -131,9 +134,21 @@ async def _reply(reply: Mapping[str, Any]) -> LLMResponse:
     if "error" in reply:
         raise _error(reply)
     if "parts" in reply:
-        parts = tuple(TextPart(part["text"]) for part in reply["parts"])
+        parts = tuple(map(_part, reply["parts"]))
         return LLMResponse(Message("assistant", parts), finish_reason=reply.get("finish", "stop"), cost=0.0)
     return _said(reply.get("text", ""), reply.get("finish", "stop"))
+
+
+def _part(part: Mapping[str, Any]) -> Part:
+    """One part of a reply: a text, or what the format that knows its type keeps as it is."""
+    match part:
+        case {"thought": True}:
+            return OpaquePart("thought", compact(part), "gemini")
+        case {"type": "text" | "output_text", "text": text}:
+            return TextPart(text)
+        case {"type": kind}:
+            return OpaquePart(kind, compact(part), _THOUGHTS.get(kind, ""))
+    return TextPart(part["text"])
 
 
 def _said(text: str, finish: str = "stop") -> LLMResponse:
