@@ -3,9 +3,10 @@
 from collections.abc import Mapping
 from typing import Any
 
+from tests.cases.checks.pairs import pairs_ok
 from tests.cases.checks.pieces import briefly, pieces, summary_texts
 from tests.cases.checks.registry import check
-from tests.cases.checks.shapes import no_field, pairs_ok, unchanged
+from tests.cases.checks.shapes import no_field, unchanged
 from tests.cases.found import Found
 
 Expected = Mapping[str, Any]

@@ -3,20 +3,12 @@
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from aaa.errors import (
-    ContextFloorError,
-    ContextOverflowError,
-    InvalidRequestError,
-    OutputLimitError,
-    RateLimitError,
-    RequestTooLarge,
-    SummaryError,
-    UnreachableError,
-)
+from aaa.errors import RequestTooLarge
 from aaa.messages import Message
+from tests.cases.checks.kinds import is_kind
+from tests.cases.checks.pairs import pairs_ok
 from tests.cases.checks.pieces import amount, briefly, pieces, summary_texts
 from tests.cases.checks.registry import check
-from tests.cases.checks.shapes import pairs_ok
 from tests.cases.found import Found
 
 Expected = Mapping[str, Any]
@@ -30,9 +22,10 @@ def no_raise(found: Found, expected: Expected) -> str | None:
 @check("raises", "raises_or_warns", "warns")
 def raises(found: Found, expected: Expected) -> str | None:
     error, kind = found.error, expected["kind"]
-    if kind not in _KINDS:
+    is_so = is_kind(kind)
+    if is_so is None:
         return f"no kind of error {kind!r}"
-    is_it = _KINDS[kind](error) if error is not None else False
+    is_it = error is not None and is_so(error)
     numbers = [expected[key] for key in ("used", "limit") if key in expected]
     if is_it and expected["check"] != "warns":
         missing = [n for n in numbers if not _names(error, n)]
@@ -42,32 +35,6 @@ def raises(found: Found, expected: Expected) -> str | None:
     return f"raised {type(error).__name__}: {briefly(str(error))}" if error is not None else "nothing was raised"
 
 
-_KINDS: dict[str, Callable[[Exception], bool]] = {
-    "cannot_fit": lambda error: isinstance(error, ContextFloorError),
-    "config_error": lambda error: (
-        isinstance(error, ValueError) or (isinstance(error, ContextFloorError) and not error.tail_tokens)
-    ),
-    "context_overflow": lambda error: (
-        isinstance(error, ContextOverflowError) or getattr(error, "kind", "") == ContextOverflowError.__name__
-    ),
-    "fixed_too_large": lambda error: isinstance(error, ContextFloorError),
-    "summary_empty": lambda error: isinstance(error, SummaryError) and error.reason == "empty",
-    "timeout": lambda error: isinstance(error, SummaryError) and error.reason == "timeout",
-    "summary_too_large": lambda error: isinstance(error, SummaryError) and error.reason == "too large",
-    "summary_cut_off": lambda error: isinstance(error, SummaryError) and error.reason == "cut off",
-    "summary_truncated": lambda error: isinstance(error, SummaryError) and error.reason == "cut off",
-    "summary_failed": lambda error: isinstance(error, SummaryError),
-    "request_too_large": lambda error: isinstance(error, RequestTooLarge),
-    **{
-        name: lambda error, kind=kind: isinstance(error, kind) or kind.__name__ in str(error)
-        for name, kind in (
-            ("rate_limit", RateLimitError),
-            ("output_limit", OutputLimitError),
-            ("invalid_request", InvalidRequestError),
-            ("network", UnreachableError),
-        )
-    },
-}
 _WARNINGS = {"cannot_fit": "head", "config_error": "reserve", "fixed_too_large": "head"}
 
 
@@ -169,6 +136,11 @@ def one_of(found: Found, expected: Expected) -> str | None:
     return f"none of them: {briefly(found.value) if found.value is not None else briefly(str(found.error))}"
 
 
+def _is_refused_setting(error: Exception | None) -> bool:
+    is_so = is_kind("config_error")
+    return error is not None and is_so is not None and is_so(error)
+
+
 def _is_without_ids(found: Found) -> bool:
     return all("id" not in turn for turn in found.turns if turn.get("type", "message") == "message")
 
@@ -178,7 +150,7 @@ def _is_flat(found: Found) -> bool:
 
 
 _OPTIONS: dict[str, Callable[[Found], bool]] = {
-    "config_error": lambda found: found.error is not None and _KINDS["config_error"](found.error),
+    "config_error": lambda found: _is_refused_setting(found.error),
     "capped": lambda found: isinstance(found.value, int) and found.value > 0,
     "empty": lambda found: found.error is None and not found.turns,
     "drop_call": lambda found: pairs_ok(found, {}) is None,

@@ -7,7 +7,7 @@ from typing import Any
 from aaa.messages import Message
 from tests.cases.found import Found
 
-__all__ = ["amount", "briefly", "has", "leaves", "names_of", "pieces", "summary_texts"]
+__all__ = ["amount", "blocks_of", "briefly", "has", "leaves", "names_of", "pieces", "summary_texts"]
 
 
 def pieces(messages: Iterable[Message]) -> list[str]:
@@ -31,6 +31,12 @@ def leaves(value: Any) -> list[str]:
         return [value]
     inner = value.values() if isinstance(value, Mapping) else value if isinstance(value, list | tuple) else ()
     return [text for item in inner for text in leaves(item)]
+
+
+def blocks_of(turn: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    """The blocks of a turn of Anthropic's; of a string the one that it stands for."""
+    content = turn["content"]
+    return [{"type": "text", "text": content}] if isinstance(content, str) else list(content)
 
 
 def amount(count: float, expected: Mapping[str, Any], what: str) -> str | None:

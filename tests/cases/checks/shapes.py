@@ -2,97 +2,18 @@
 
 import json
 import re
-from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import pairwise
 from typing import Any
 
 from aaa.context.summaries import is_summary
 from aaa.messages import Message, OpaquePart
-from tests.cases.checks.pieces import amount, briefly, names_of, pieces
+from tests.cases.checks.pieces import amount, blocks_of, briefly, names_of, pieces
 from tests.cases.checks.registry import check
 from tests.cases.found import Found
 
 Expected = Mapping[str, Any]
 Turn = Mapping[str, Any]
-
-
-@check("pairs_ok", "gemini_parity")
-def pairs_ok(found: Found, expected: Expected) -> str | None:
-    key = found.format.key
-    if key == "contents":
-        return _gemini_pairs(found.turns)
-    if key == "input":
-        return _responses_pairs(found.turns)
-    if found.rules in ("anthropic", "bedrock"):
-        return _anthropic_pairs(found.turns)
-    return _chat_pairs(found.turns)
-
-
-def _chat_pairs(turns: Sequence[Turn]) -> str | None:
-    open_ids: list[str] = []
-    for index, turn in enumerate(turns):
-        if turn["role"] == "tool":
-            if turn["tool_call_id"] not in open_ids:
-                return f"message {index} is a result without a call before it"
-            open_ids.remove(turn["tool_call_id"])
-            continue
-        if open_ids:
-            return f"message {index} stands before the results of {open_ids}"
-        open_ids = [call["id"] for call in turn.get("tool_calls") or ()]
-    return f"no result for {open_ids}" if open_ids else None
-
-
-def _anthropic_pairs(turns: Sequence[Turn]) -> str | None:
-    merged: list[tuple[str, list[Turn]]] = []
-    for turn in turns:
-        blocks = _blocks(turn)
-        if merged and merged[-1][0] == turn["role"] == "user":
-            merged[-1][1].extend(blocks)
-        else:
-            merged.append((turn["role"], list(blocks)))
-    asked: list[str] = []
-    for place, (_, blocks) in enumerate(merged):
-        kinds = [block["type"] == "tool_result" for block in blocks]
-        if kinds != sorted(kinds, reverse=True):
-            return f"turn {place}: results are not first"
-        given = [block["tool_use_id"] for block in blocks if block["type"] == "tool_result"]
-        if sorted(given) != sorted(asked):
-            return f"turn {place}: results for {given}, calls were {asked}"
-        asked = [block["id"] for block in blocks if block["type"] == "tool_use"]
-        used = {block["id"] for block in blocks if block["type"] == "server_tool_use"}
-        lost = [b for b in blocks if b["type"].endswith("_tool_result") and b["tool_use_id"] not in used]
-        if lost or len(used) != sum(block["type"].endswith("_tool_result") for block in blocks):
-            return f"turn {place}: a server's tool and its result are apart"
-    return f"no result for {asked}" if asked else None
-
-
-def _blocks(turn: Turn) -> list[Turn]:
-    content = turn["content"]
-    return [{"type": "text", "text": content}] if isinstance(content, str) else list(content)
-
-
-def _gemini_pairs(turns: Sequence[Turn]) -> str | None:
-    asked = 0
-    for index, turn in enumerate(turns):
-        given = sum("functionResponse" in part for part in turn["parts"])
-        if given != asked:
-            return f"turn {index} has {given} responses for {asked} calls"
-        asked = sum("functionCall" in part for part in turn["parts"])
-    return f"{asked} calls without a response" if asked else None
-
-
-def _responses_pairs(items: Sequence[Turn]) -> str | None:
-    calls, outputs = Counter[str](), Counter[str]()
-    for index, item in enumerate(items):
-        kind = item.get("type", "message")
-        if kind.endswith("_call") and "call_id" in item:
-            calls[item["call_id"]] += 1
-        elif kind.endswith("_call_output"):
-            outputs[item["call_id"]] += 1
-            if outputs[item["call_id"]] > calls[item["call_id"]]:
-                return f"item {index} is an output before or without its call"
-    return None if calls == outputs else f"calls {dict(calls)}, outputs {dict(outputs)}"
 
 
 def _roles(found: Found) -> list[str]:
@@ -237,7 +158,7 @@ def no_empty(found: Found, expected: Expected) -> str | None:
         if _says_nothing(turn):
             return f"message {index} ({turn.get('role')}) is empty"
         for block in turn.get("content") if isinstance(turn.get("content"), list) else ():
-            if block.get("type") == "text" and not block["text"].strip():
+            if block.get("type") == "text" and not (block["text"] or "").strip():
                 return f"message {index} has an empty text"
             if block.get("type") == "tool_result" and not json.dumps(block.get("content") or "").strip('"[]'):
                 return f"message {index} has an empty result"
@@ -251,7 +172,7 @@ def _says_nothing(turn: Turn) -> bool:
         return False
     content = turn.get("content")
     if isinstance(content, list):
-        return not any(block.get("text", "x").strip() for block in content)
+        return not any((block.get("text", "x") or "").strip() for block in content)
     return not (content or "").strip()
 
 
@@ -269,7 +190,7 @@ def _has_key(value: Any, key: str) -> bool:
 @check("same_message")
 def same_message(found: Found, expected: Expected) -> str | None:
     for turn in found.turns:
-        kinds = [block["type"] for block in _blocks(turn)]
+        kinds = [block["type"] for block in blocks_of(turn)]
         if "server_tool_use" in kinds:
             return None if any(kind.endswith("_tool_result") for kind in kinds) else "its result is elsewhere"
     return None
@@ -278,7 +199,7 @@ def same_message(found: Found, expected: Expected) -> str | None:
 @check("tool_use_last")
 def tool_use_last(found: Found, expected: Expected) -> str | None:
     for index, turn in enumerate(found.turns):
-        kinds = [block["type"] == "tool_use" for block in _blocks(turn)] if turn["role"] == "assistant" else []
+        kinds = [block["type"] == "tool_use" for block in blocks_of(turn)] if turn["role"] == "assistant" else []
         if kinds != sorted(kinds):
             return f"message {index}: something follows a tool_use"
     return None
@@ -296,8 +217,8 @@ def deterministic(found: Found, expected: Expected) -> str | None:
 
 @check("unchanged")
 def unchanged(found: Found, expected: Expected) -> str | None:
-    given, sent = found.case["messages"], found.turns
-    if list(given) == sent:
+    given, sent = found.given_format.as_sent(found.case["messages"]), found.turns
+    if given == sent:
         return None
     first = next((i for i, (a, b) in enumerate(zip(given, sent, strict=False)) if a != b), min(len(given), len(sent)))
     return f"{len(given)} messages became {len(sent)}; first at {first}"
@@ -322,15 +243,15 @@ def thinking_verbatim(found: Found, expected: Expected) -> str | None:
 
 def _last_thoughts(turns: Sequence[Turn]) -> list[Any]:
     last = [turn for turn in turns if turn["role"] == "assistant"][-1]
-    return [block for block in _blocks(last) if "thinking" in block["type"]]
+    return [block for block in blocks_of(last) if "thinking" in block["type"]]
 
 
 @check("no_blocks")
-def no_blocks(found: Found, expected: Expected) -> str | None:
+def noblocks_of(found: Found, expected: Expected) -> str | None:
     turns = [turn for turn in found.turns if turn["role"] == "assistant"]
     if expected.get("before_last_assistant"):
         turns = turns[:-1]
-    kinds = {block["type"] for turn in turns for block in _blocks(turn)}
+    kinds = {block["type"] for turn in turns for block in blocks_of(turn)}
     left = sorted(kinds & set(expected["types"]))
     return f"there are {left}" if left else None
 
@@ -338,7 +259,7 @@ def no_blocks(found: Found, expected: Expected) -> str | None:
 @check("thinking_first")
 def thinking_first(found: Found, expected: Expected) -> str | None:
     for index, turn in enumerate(found.turns):
-        kinds = [block["type"] for block in _blocks(turn)] if turn["role"] == "assistant" else []
+        kinds = [block["type"] for block in blocks_of(turn)] if turn["role"] == "assistant" else []
         if "tool_use" in kinds and "thinking" not in kinds[0]:
             return f"message {index} begins with {kinds[0]}"
     return None
@@ -354,66 +275,26 @@ def reasoning_paired(found: Found, expected: Expected) -> str | None:
     return None
 
 
-@check("signature_on_first_call", "literal")
-def signature_on_first_call(found: Found, expected: Expected) -> str | None:
-    for index, parts in _current_calls(found):
-        signature = parts[0].get("thoughtSignature")
-        if not signature:
-            return f"turn {index}: the first call has none"
-        if signature not in (_given_signatures(found) | {"skip_thought_signature_validator"}):
-            return f"turn {index}: {signature!r} is neither real nor the documented one"
-    return None
-
-
-@check("no_signature_on_siblings")
-def no_signature_on_siblings(found: Found, expected: Expected) -> str | None:
-    wrong = [index for index, parts in _current_calls(found) if any("thoughtSignature" in p for p in parts[1:])]
-    return f"turn {wrong[0]}: a sibling has one" if wrong else None
-
-
-@check("old_turn_free")
-def old_turn_free(found: Found, expected: Expected) -> str | None:
-    current = {index for index, _ in _current_calls(found)}
-    made = [
-        index for index, turn in enumerate(found.turns) if index not in current and "skip_thought" in json.dumps(turn)
-    ]
-    return f"turn {made[0]} got one" if made else None
-
-
-@check("keeps_signature")
-def keeps_signature(found: Found, expected: Expected) -> str | None:
-    return None if f'"{expected["value"]}"' in json.dumps(found.turns) else "it is gone"
-
-
-def _current_calls(found: Found) -> list[tuple[int, list[Turn]]]:
-    turns = found.turns
-    start = max(
-        (i for i, t in enumerate(turns) if t["role"] == "user" and any("text" in p for p in t["parts"])), default=0
-    )
-    calls = ((i, [p for p in turns[i]["parts"] if "functionCall" in p]) for i in range(start, len(turns)))
-    return [(index, parts) for index, parts in calls if parts]
-
-
-def _given_signatures(found: Found) -> set[str]:
-    return {
-        part["thoughtSignature"]
-        for turn in found.case["messages"]
-        for part in turn.get("parts", ())
-        if "thoughtSignature" in part
-    }
-
-
 @check("valid_json_args")
 def valid_json_args(found: Found, expected: Expected) -> str | None:
-    for message in found.prompt:
-        for call in message.tool_calls:
-            try:
-                arguments = json.loads(call.arguments_json)
-            except ValueError:
-                return "arguments do not parse"
-            if not isinstance(arguments, dict):
-                return "arguments are no object"
+    for arguments in _arguments_sent(found.turns):
+        try:
+            value = json.loads(arguments) if isinstance(arguments, str) else arguments
+        except ValueError:
+            return "arguments do not parse"
+        if not isinstance(value, dict):
+            return "arguments are no object"
     return None
+
+
+def _arguments_sent(turns: Iterable[Turn]) -> Iterable[Any]:
+    """The arguments of each call as they are sent: a text in OpenAI's formats, an object in the others."""
+    for turn in turns:
+        yield from (call["function"].get("arguments", {}) for call in turn.get("tool_calls") or ())
+        yield from (part["functionCall"].get("args", {}) for part in turn.get("parts", ()) if "functionCall" in part)
+        yield from (block["input"] for block in turn.get("content") or () if "input" in block)
+        if turn.get("type") == "function_call":
+            yield turn["arguments"]
 
 
 def _arguments(found: Found) -> list[dict[str, Any]]:
