@@ -3,7 +3,7 @@
 from collections.abc import Callable
 
 from tests.cases.found import Found
-from tests.cases.operations import compacting, counting, errors, fitting, gauging, racing, turns
+from tests.cases.operations import compacting, counting, crashing, errors, fitting, gauging, racing, turns
 
 __all__ = ["OPERATIONS"]
 
@@ -15,4 +15,5 @@ OPERATIONS: dict[str, Callable[[Found], None]] = {
     **errors.OPERATIONS,
     **turns.OPERATIONS,
     **racing.OPERATIONS,
+    **crashing.OPERATIONS,
 }

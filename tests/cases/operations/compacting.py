@@ -25,6 +25,7 @@ from tests.cases.notation import ScriptedModel
 __all__ = ["OPERATIONS", "groups_of", "summarizer_of"]
 
 _WIDE = 1_000_000
+_LONGEST_KEPT = 10_000  # tokens of one message whose keeping is planned
 _CHARS = {"chars_per_token": 4, "per_message": 0, "count": ["content", "arguments"]}
 
 
@@ -73,7 +74,7 @@ def compact(found: Found) -> None:
     found.seconds = time.process_time() - start
     found.history = _stored(fitter.state, read)
     later = [*case.get("then_append", ())] + ([_user(found, case["next_user"])] if "next_user" in case else [])
-    whole = [*read, *found.given_format.read(later)] if later else read
+    whole = [*read, *found.given_format.read([*case["messages"], *later])[len(request.messages) :]]
     prepared = asyncio.run(fitter.fit(whole, tools=found.tools, **found.target))
     found.after, found.plan = list(prepared.messages), prepared.plan
     if case.get("collapse_repeats"):
@@ -156,20 +157,24 @@ def compact_in_parts(found: Found) -> None:
 
 
 def plan_keep(found: Found) -> None:
-    """How much of the newest stays as it is."""
+    """How much of the newest stays as it is, of messages that are small beside the window."""
     case = found.case
     found.summarizer = ScriptedModel("echo_ok")
     counter = CharCounter(_CHARS)
     from tests.cases.operations.turns import tools_of
 
     tools = tools_of(case["fixed_tokens"], counter)
-    found.before = [Message("user", "task"), *(Message("assistant", f"{n:<40000}") for n in range(50))]
+    chars = 4 * max(min((case["window"] - case["fixed_tokens"]) // 10, _LONGEST_KEPT), 1)
+    found.before = [Message("user", "task"), *(Message("assistant", f"{n:<{chars}}") for n in range(50))]
     strategy = Summarize(found.summarizer).limited(keep_tokens=case["keep_recent_tokens"])
     policy = ContextPolicy(case["window"], counter=counter, strategies=[strategy, DropOldest()], keep_recent=1)
-    prepared = asyncio.run(policy.prepare(found.before, tools=tools))
-    found.after = prepared.messages
+    try:
+        found.after = asyncio.run(policy.prepare(found.before, tools=tools)).messages
+    except AaaError as error:
+        found.error = error
+        return
     kept = {id(message) for message in found.before[1:]}
-    found.value = counter.count([message for message in prepared.messages if id(message) in kept])
+    found.value = counter.count([message for message in found.after if id(message) in kept])
 
 
 def run_tool_compact(found: Found) -> None:

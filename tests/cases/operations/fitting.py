@@ -5,6 +5,8 @@ import time
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from msgspec import convert
+
 import aimu
 from aaa.context import (
     ClearToolResults,
@@ -18,11 +20,13 @@ from aaa.context import (
 from aaa.context.strategies import CutMessages, DropMedia, ShortenCalls
 from aaa.errors import AaaError
 from aaa.messages import Message, without_parts
+from aaa.runtime import Engine, MemoryEventStore
 from tests.cases.counters import TurnCounter, counter_of
 from tests.cases.formats import format_of
 from tests.cases.found import Found
 from tests.cases.operations.compacting import summarizer_of
 from tests.cases.operations.turns import pinned_first, tools_of
+from tests.runtime.making import Given
 
 __all__ = ["OPERATIONS"]
 
@@ -124,10 +128,13 @@ def clear_tool_results(found: Found) -> None:
     settings = {"placeholder": case["marker"]} if "marker" in case else {}
     if "keep_last_results" in case:
         settings["keep_last"] = case["keep_last_results"]
-    if "protect_tools" not in case and _is_chat(found):
-        _reduced(found, aimu.clear_tool_results(case["messages"], **settings))
-    else:
-        _apply(found, ClearToolResults(**settings).sparing(*case.get("protect_tools", ())))
+    try:
+        if "protect_tools" not in case and _is_chat(found):
+            _reduced(found, aimu.clear_tool_results(case["messages"], **settings))
+        else:
+            _apply(found, ClearToolResults(**settings).sparing(*case.get("protect_tools", ())))
+    except ValueError as error:
+        found.error = error
 
 
 def _is_chat(found: Found) -> bool:
@@ -212,10 +219,21 @@ def _read(call_id: str, key: str, content: str) -> list[dict[str, Any]]:
 
 def roundtrip(found: Found) -> None:
     """Save a conversation, and load it."""
-    from msgspec import json
-
     found.before = found.given_format.read(found.case["messages"])
-    found.after = json.decode(json.encode(list(found.before)), type=list[Message])
+    found.after = convert(asyncio.run(_read_again(found.before)), list[Message])
+
+
+async def _read_again(value: Any) -> Any:
+    """What a run reads after a restart that it recorded before."""
+
+    async def remember(run: Any, _: Any) -> Any:
+        return await run.step("value", lambda: value)
+
+    store = MemoryEventStore()
+    async with Engine(store) as engine:
+        await engine.run(Given(remember), None, run_id="r")
+    async with Engine(store) as again:
+        return (await (await again.resume("r", Given(remember))).result()).value
 
 
 OPERATIONS = {

@@ -1,19 +1,15 @@
-"""race, crash_matrix, compact_save_load: what happens while a compaction is under way, and after a crash."""
+"""race: what happens while a compaction is under way, step by step."""
 
 import asyncio
-import json
-from collections.abc import Mapping, Sequence
 from typing import Any
 
 from aaa.context import ContextPolicy, FitterState, PromptFitter, Summarize, awaits_results
-from aaa.errors import StateError
-from aaa.messages import LLMRequest, LLMResponse, Message, ToolCall
-from aaa.runtime import Engine, MemoryEventStore
+from aaa.errors import AaaError
+from aaa.messages import LLMRequest, LLMResponse, Message, ToolCall, with_text
 from tests.cases.counters import CharCounter
 from tests.cases.found import Found
 from tests.cases.notation import ScriptedModel
-from tests.cases.operations.compacting import groups_of, summarizer_of
-from tests.runtime.making import Given
+from tests.cases.operations.compacting import groups_of
 
 __all__ = ["OPERATIONS"]
 
@@ -22,20 +18,22 @@ _WINDOW = 200_000
 
 
 class _Gated:
-    """A summarizer that waits to be let go on."""
+    """A summarizer that waits to be let go on, and then makes `reply`, as the notation has it."""
 
     def __init__(self) -> None:
         self.gate = asyncio.Event()
-        self.requests: list[LLMRequest] = []
+        self.reply: dict[str, str] = {"text": "What was said so far."}
 
     async def complete(self, request: LLMRequest) -> LLMResponse:
-        self.requests.append(request)
         await self.gate.wait()
-        return LLMResponse(Message("assistant", "What was said so far."), finish_reason="stop", cost=0.0)
+        return await ScriptedModel([self.reply]).complete(request)
 
 
 class _Race:
-    """A conversation, its fitter, and the compactions under way."""
+    """A conversation, its fitter, and the compactions under way.
+
+    A step is `name.words:argument`, of which only the words are always there; each is a method here.
+    """
 
     def __init__(self, found: Found) -> None:
         case = found.case
@@ -52,8 +50,9 @@ class _Race:
             strategies=[Summarize(self.summarizer)],
         )
         self.fitter = PromptFitter(policy)
+        self.saved = self.fitter.state.to_json()
+        self.model: str | None = None
         self.tasks: dict[str, asyncio.Task[Any]] = {}
-        self.records: dict[str, Sequence[Any]] = {}
         self.log: list[str] = []
 
     async def step(self, step: str) -> None:
@@ -65,7 +64,7 @@ class _Race:
         await take(name, argument)
 
     async def _snapshot(self, name: str, _: str) -> None:
-        compaction = self.fitter.compact(list(self.messages), keep_recent=self.keep)
+        compaction = self.fitter.compact(list(self.messages), keep_recent=self.keep, model=self.model)
         self.tasks[name] = asyncio.create_task(compaction)
         await asyncio.sleep(0)
 
@@ -75,21 +74,78 @@ class _Race:
     async def _append_assistant(self, _: str, text: str) -> None:
         self.messages.append(Message("assistant", text))
 
+    async def _append_system(self, _: str, text: str) -> None:
+        self.messages.append(Message("system", text))
+
+    async def _edit(self, _: str, argument: str) -> None:
+        place, _, text = argument.partition(":")
+        self.messages[int(place)] = with_text(self.messages[int(place)], text)
+
+    async def _delete(self, _: str, place: str) -> None:
+        del self.messages[int(place)]
+
+    async def _undo(self, _: str, count: str) -> None:
+        """The last message is taken back, or so many."""
+        del self.messages[len(self.messages) - int(count or 1) :]
+
+    async def _rewind(self, _: str, length: str) -> None:
+        """The conversation goes on behind its first messages."""
+        del self.messages[int(length) :]
+
+    async def _clear(self, _: str, __: str) -> None:
+        self.messages = [Message("user", "hello")]
+
     async def _cancel(self, name: str, _: str) -> None:
         self.tasks[name].cancel()
         await asyncio.wait([self.tasks[name]])
 
-    async def _clear(self, _: str, __: str) -> None:
-        self.messages = [Message("user", "hello")]
+    async def _crash(self, _: str, __: str) -> None:
+        """The process ends; the next one goes on from what was saved last."""
+        await self._begin_anew(self.saved)
+
+    async def _restart(self, _: str, __: str) -> None:
+        """The process ends in good order: it saves what it knows."""
+        await self._begin_anew(self.fitter.state.to_json())
+
+    async def _begin_anew(self, saved: str) -> None:
+        for name in list(self.tasks):
+            await self._cancel(name, "")
+        self.fitter = PromptFitter(self.fitter.policy, FitterState.from_json(saved))
+
+    async def _switch_model(self, _: str, name: str) -> None:
+        self.model = name or "another"
 
     async def _summary_done(self, _: str, __: str) -> None:
         self.summarizer.gate.set()
         await asyncio.sleep(0)
 
+    async def _summary_failed(self, _: str, error: str) -> None:
+        self.summarizer.reply = {"error": error or "server"}
+        await self._summary_done("", "")
+
+    _summary_error = _summary_failed
+
+    async def _summary_timeout(self, _: str, __: str) -> None:
+        await self._summary_failed("", "timeout")
+
+    async def _summary_empty(self, _: str, __: str) -> None:
+        self.summarizer.reply = {"text": ""}
+        await self._summary_done("", "")
+
     async def _commit(self, name: str, _: str) -> None:
+        """What the compaction made is kept; one that was cancelled or failed made nothing."""
         self.summarizer.gate.set()
-        await self.tasks[name]
+        await asyncio.wait([self.tasks[name]])
+        if not self.tasks[name].cancelled():
+            await self._kept(self.tasks[name])
         self.fitter.book.keep(self.fitter.state.records, None)
+
+    async def _kept(self, compaction: Any) -> None:
+        try:
+            await compaction
+        except AaaError as error:
+            self.found.error = error
+        self.saved = self.fitter.state.to_json()
 
     async def _usage(self, _: str, tokens: str) -> None:
         """A prompt was sent that the provider counted so."""
@@ -104,13 +160,13 @@ class _Race:
 
     async def _compact(self, _: str, __: str) -> None:
         self.summarizer.gate.set()
-        await self.fitter.compact(self.messages, keep_recent=self.keep)
+        await self._kept(self.fitter.compact(self.messages, keep_recent=self.keep, model=self.model))
 
     async def _stream_end_without_usage(self, _: str, __: str) -> None:
         self.fitter.record(None)
 
     async def _usage_high(self, _: str, __: str) -> None:
-        await self.fitter.fit(self.messages)
+        await self.fitter.fit(self.messages, model=self.model)
         self.fitter.record(self.found.case.get("window", _WINDOW))
 
     async def _append_tool(self, _: str, text: str) -> None:
@@ -121,7 +177,7 @@ class _Race:
         self.messages.append(Message("assistant", None, (ToolCall(call_id, "lookup", "{}"),)))
 
     async def _check(self, _: str, __: str) -> None:
-        needs = self.fitter.gauge(self.messages).needs_compaction
+        needs = self.fitter.gauge(self.messages, model=self.model).needs_compaction
         self.log.append("compact" if needs else "no_compaction")
 
     async def _call(self, _: str, name: str) -> None:
@@ -147,80 +203,9 @@ async def _raced(found: Found) -> None:
     found.facts["log"] = race.log
     found.value = race.log[-1] if race.log else None
     if "messages" in found.case:
-        prompt = await race.fitter.fit(race.messages, **found.target)
-        found.after = list(prompt.messages)
-        found.again = list((await race.fitter.fit(race.messages, **found.target)).messages)
+        target = found.target | ({"model": race.model} if race.model else {})
+        found.after = list((await race.fitter.fit(race.messages, **target)).messages)
+        found.again = list((await race.fitter.fit(race.messages, **target)).messages)
 
 
-def crash_matrix(found: Found) -> None:
-    """A crash at each place of a compaction; what is loaded then."""
-    case = found.case
-    found.before = found.given_format.read(case["messages"])
-    found.facts["states"] = {place: asyncio.run(_crashed(found, place)) for place in case["crash_at"]}
-    found.facts["old"] = [message.text for message in found.before]
-
-
-async def _crashed(found: Found, place: str) -> list[str]:
-    """The prompt made from what was saved before the crash."""
-    case, messages = found.case, list(found.before)
-    summarizer = ScriptedModel(case["summarizer"])
-    policy = ContextPolicy(_WINDOW, strategies=[Summarize(summarizer)])
-    fitter = PromptFitter(policy)
-    saved = [fitter.state.to_json()]
-    if place != "before_summary":
-        await fitter.compact(messages, keep_recent=groups_of(messages, case["keep_recent_messages"]))
-    written = fitter.state.to_json()
-    if place == "during_commit_write":
-        saved.append(written[: len(written) // 2])
-    elif place == "after_commit":
-        saved.append(written)
-    loaded = PromptFitter(policy, _last_whole(saved))
-    return [message.text for message in (await loaded.fit(messages)).messages]
-
-
-def _last_whole(saved: Sequence[str]) -> FitterState:
-    """The last state that can be read; half of one is refused as a whole."""
-    for text in reversed(saved):
-        try:
-            return FitterState.from_json(text)
-        except StateError:
-            continue
-    raise AssertionError("nothing was saved")
-
-
-def compact_save_load(found: Found) -> None:
-    """What a program knows beside the conversation, after a compaction and a restart."""
-    case = found.case
-    summarizer_of(found)
-    found.before = found.given_format.read(case["messages"])
-    found.facts["state"] = asyncio.run(_resumed(found, case["state"]))
-
-
-async def _resumed(found: Found, state: Mapping[str, Any]) -> Any:
-    store, keep = MemoryEventStore(), found.case["keep_recent_messages"]
-    is_under_way = asyncio.Event()
-
-    async def work(run: Any, _: Any) -> Any:
-        known = await run.step("state", lambda: json.loads(json.dumps(state)))
-        fitter = PromptFitter(ContextPolicy(_WINDOW, strategies=[Summarize(found.summarizer)]))
-        await run.step("compact", lambda: _compacted(fitter, found.before, keep))
-        if not is_under_way.is_set():
-            is_under_way.set()
-            await asyncio.Event().wait()
-        return known
-
-    engine = Engine(store)
-    await engine.start(Given(work), None, run_id="r")
-    await is_under_way.wait()
-    await engine.close()
-    async with Engine(store) as again:
-        outcome = await (await again.resume("r", Given(work))).result()
-    return outcome.value
-
-
-async def _compacted(fitter: PromptFitter, messages: Sequence[Message], keep: int) -> str:
-    await fitter.compact(messages, keep_recent=groups_of(messages, keep))
-    return fitter.state.to_json()
-
-
-OPERATIONS = {"race": race, "crash_matrix": crash_matrix, "compact_save_load": compact_save_load}
+OPERATIONS = {"race": race}
