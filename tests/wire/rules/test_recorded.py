@@ -30,8 +30,9 @@ FORMATS: dict[str, tuple[str | None, ModuleType]] = {
 MODEL_IN_URL = re.compile(r"models/([^/:]+)")
 
 KNOWN = {("mistral", "bridging"), ("openai-responses", "empty"), ("openai-responses", "empty_items")}
+KNOWN |= {("gemini", "empty"), ("gemini", "rows_together")}
 """What was answered all the same: the words of the user right behind a result, by mistral-small-latest; content that
-is "", by gpt-4o in 2025."""
+is "", by gpt-4o and gemini-2.5-flash in 2025; two contents of calls in a row, by gemini-3-flash-preview."""
 
 
 @pytest.fixture(autouse=True)

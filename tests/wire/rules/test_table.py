@@ -48,6 +48,7 @@ SERVER_RESULT = OpaquePart("web_tool_result", '{"type":"web_tool_result","tool_u
 WORDS_LAST = msgspec.structs.replace(CALL, content="a", extra='{"aaa:anthropic":{"order":"cp"}}')
 JOINED = Message("user", "u", extra='{"aaa:gemini":{"place":"joined"}}')
 BOTH = msgspec.structs.replace(CALL, tool_calls=(*CALL.tool_calls, *call("b12345678").tool_calls))
+OWN_WORDS = Message("user", "u", extra='{"aaa:gemini":{"place":"own"}}')
 OWN = msgspec.structs.replace(result("b12345678"), extra='{"aaa:gemini":{"place":"own"}}')
 
 LINES = (
@@ -111,6 +112,7 @@ LINES = (
     Line("calls_last words_behind_call", [USER, WORDS_LAST, RESULT], "uct"),
     Line("responses_apart words_among_responses", [USER, CALL, RESULT, JOINED], "uctu"),
     Line("responses_together responses_split", [USER, BOTH, RESULT, OWN], "uctt"),
+    Line("rows_together row_split", [USER, OWN_WORDS, ASSISTANT, USER], "uuau"),
     Line("call_signatures missing_signature", [USER, CALL, RESULT], "uct"),
     Line("reasoning_content missing_reasoning", [USER, CALL, RESULT], "uct"),
 )

@@ -18,12 +18,11 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import ClassVar
 
-from msgspec.structs import replace
-
 from aaa.messages import Message
-from aaa.wire.lossless import native, with_native
+from aaa.wire.lossless import native
 from aaa.wire.report import Violation
-from aaa.wire.rules.draft import Draft, Entry
+from aaa.wire.rules.draft import Draft
+from aaa.wire.rules.hints import forget, place_of
 from aaa.wire.rules.rule import Rule
 
 __all__ = ["CallsLast", "ResponsesApart", "ResponsesTogether"]
@@ -42,7 +41,7 @@ class CallsLast(Rule):
     def mend(self, draft: Draft) -> None:
         """Let the calls come last."""
         for index in _where(draft.messages, _has_words_behind):
-            _forget(draft, index, self.name, "words_behind_call", "anthropic", "order")
+            forget(draft, index, self.name, "words_behind_call", "anthropic", "order")
 
 
 @dataclass(frozen=True)
@@ -61,14 +60,14 @@ class ResponsesApart(Rule):
         mixed = self._joined(messages)
         for row in _rows(messages):
             if not mixed.isdisjoint(row):
-                noted = [index for index in row if _place_of(messages[index]) is not None]
+                noted = [index for index in row if place_of(messages[index]) is not None]
                 _forget_all(draft, self._moved(messages, noted, mixed), self.name, "words_among_responses")
 
     def _joined(self, messages: Sequence[Message]) -> set[int]:
         return {
             index
             for index, (before, message) in enumerate(pairwise(messages), 1)
-            if _place_of(message) == "joined" and (before.role == "tool") != (message.role == "tool")
+            if place_of(message) == "joined" and (before.role == "tool") != (message.role == "tool")
         }
 
     def _moved(self, messages: Sequence[Message], noted: Sequence[int], mixed: set[int]) -> list[int]:
@@ -94,7 +93,7 @@ class ResponsesTogether(Rule):
         """The responses that are noted to stand where they do, of each row where that is not one turn, the first."""
         found: list[list[int]] = []
         for row in _rows(messages):
-            noted = [index for index in row if messages[index].role == "tool" and _place_of(messages[index])]
+            noted = [index for index in row if messages[index].role == "tool" and place_of(messages[index])]
             later = [index for index in row[1:] if _begins_turn(messages, index)]
             if noted and later and noted[-1] >= later[0]:
                 found.append(noted)
@@ -103,7 +102,7 @@ class ResponsesTogether(Rule):
 
 def _begins_turn(messages: Sequence[Message], index: int) -> bool:
     """Whether the format writes this message as the beginning of a turn, other than the message before it."""
-    place, is_result = _place_of(messages[index]), messages[index].role == "tool"
+    place, is_result = place_of(messages[index]), messages[index].role == "tool"
     return place == "own" or (place is None and is_result != (messages[index - 1].role == "tool"))
 
 
@@ -120,7 +119,7 @@ def _rows(messages: Sequence[Message]) -> list[list[int]]:
 
 def _forget_all(draft: Draft, indices: Sequence[int], rule: str, problem: str) -> None:
     for index in indices:
-        _forget(draft, index, rule, problem, "gemini", "place")
+        forget(draft, index, rule, problem, "gemini", "place")
 
 
 def _where(messages: Sequence[Message], has_problem: Callable[[Message], bool]) -> list[int]:
@@ -129,14 +128,3 @@ def _where(messages: Sequence[Message], has_problem: Callable[[Message], bool]) 
 
 def _has_words_behind(message: Message) -> bool:
     return bool(message.tool_calls) and "cp" in str(native(message.extra, "anthropic").get("order", ""))
-
-
-def _place_of(message: Message) -> object:
-    return native(message.extra, "gemini").get("place")
-
-
-def _forget(draft: Draft, index: int, rule: str, problem: str, format: str, hint: str) -> None:
-    source, message = draft.entries[index]
-    hints = {key: value for key, value in native(message.extra, format).items() if key != hint}
-    draft.note(rule, "changed", source, problem)
-    draft.entries[index] = Entry(source, replace(message, extra=with_native(message.extra, format, hints)))

@@ -33,6 +33,7 @@ from aaa.wire.rules.opening import Opening
 from aaa.wire.rules.pairing import Pairing
 from aaa.wire.rules.prefill import TrimmedPrefill
 from aaa.wire.rules.result_names import ResultNames
+from aaa.wire.rules.rows_together import RowsTogether
 from aaa.wire.rules.rule import Rule
 from aaa.wire.rules.server_tools import ServerTools
 from aaa.wire.rules.stand_ins import EMPTY_RESULT
@@ -90,6 +91,7 @@ def gemini(asked: Asked) -> Listed:
         ResultNames(),
         Empty("gemini", _SAID, takes_spaces=True, takes_texts=True),
         SystemPlace(),
+        RowsTogether(),
         Opening(by_user=True),
         *((CallSignatures(),) if signs_calls(asked.model) else ()),
         tool_count(128, asked.tools),

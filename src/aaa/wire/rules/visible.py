@@ -7,6 +7,7 @@ the role may show some.
 import json
 
 from aaa.messages import Message, OpaquePart, Part
+from aaa.wire.lossless import native
 from aaa.wire.media import Media, portable
 
 __all__ = ["is_blank", "is_said", "says_more"]
@@ -22,7 +23,7 @@ def is_blank(text: str, *, takes_spaces: bool) -> bool:
 def is_said(part: Part, role: str, *, format: str | None, takes_spaces: bool) -> bool:
     """Whether a part of a message is more than nothing in `format`; None stands for one that says every part."""
     if not isinstance(part, OpaquePart):
-        is_noted = format == "gemini" and "aaa:gemini" in part.extra  # an empty text may carry a signature
+        is_noted = format == "gemini" and "part" in native(part.extra, "gemini")  # an empty text may carry a signature
         return is_noted or not is_blank(part.text, takes_spaces=takes_spaces)
     if format is None or part.format == format:
         return not _is_empty_item(part)
