@@ -91,6 +91,14 @@ def test_a_reply_has_no_messages():
     assert SAID not in fault_from(200, {}, reply).text
 
 
+def test_a_refusal_of_status_200_is_found_by_its_key():
+    assert fault_from(200, {}, {"error_code": 336007, "error_msg": SAID}).messages == (SAID,)
+
+
+def test_a_tool_that_says_it_is_no_error_has_no_messages():
+    assert fault_from(None, {}, {"is_error": False, "assistant_text": "prompt is too long"}).messages == ()
+
+
 def test_a_fault_made_by_hand_has_its_text_as_its_message():
     assert Fault(None, {}, None, SAID).messages == (SAID,)
     assert Fault(None, {}, None, "").messages == ()

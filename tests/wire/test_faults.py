@@ -51,7 +51,13 @@ CLASSES = [
     (400, said("Your credit balance is too low to access the API."), RateLimitError, False),
     (400, said("max_tokens: 200000 > 64000, which is the maximum allowed number of output tokens for m"), OutputLimitError, False),
     (422, said("The maximum tokens you requested exceeds the model limit of 4096."), OutputLimitError, False),
-    (400, said("Too much media: 0 document pages + 104 images > 100"), InvalidRequestError, False),
+    (400, said("Too much media: 0 document pages + 104 images > 100"), RequestTooLarge, False),
+    (400, said("messages: too many images and documents: 101 + 0 > 100"), RequestTooLarge, False),
+    (400, said("A maximum of 100 PDF pages may be provided."), RequestTooLarge, False),
+    (400, said("?", code="image_too_large"), RequestTooLarge, False),
+    (400, said("Could not process image"), InvalidRequestError, False),
+    (400, said("image dimensions are too small: at least 8 pixels are needed"), InvalidRequestError, False),
+    (None, {"is_error": True, "error_message": "success", "assistant_text": "You've hit your limit · resets 3pm"}, RateLimitError, True),
     (400, said("Invalid 'tools': array too long.", code="array_above_max_length"), InvalidRequestError, False),
     (413, said("Invalid 'x': string too long.", code="string_above_max_length"), InvalidRequestError, False),
     (400, said("messages: text content blocks must be non-empty"), InvalidRequestError, False),
@@ -101,6 +107,12 @@ def test_too_many_bytes_are_told_in_bytes():
     found = error(400, said("Sent message larger than max (29971520 vs. 20971520)"))
 
     assert (found.limit, found.requested, found.kind) == (20971520, 29971520, "bytes")
+
+
+def test_the_size_of_one_picture_is_not_taken_for_that_of_the_request():
+    found = error(400, said("messages.7.content.0.image: image exceeds 5 MB maximum: 6291456 bytes > 5242880 bytes"))
+
+    assert (type(found), found.limit, found.requested) == (RequestTooLarge, None, None)
 
 
 def test_a_rate_limit_names_both_numbers_its_status_and_code():

@@ -30,6 +30,8 @@ TEXTS = [
     (f"{WINDOW} However, your messages resulted in 9051 tokens (9001 in the messages, 50 in the functions). Please reduce the length of the messages or functions.", tokens(8192, 9051)),
     (f"{WINDOW} However, you requested 10075 tokens (9001 in the messages, 50 in the functions, and 1024 in the completion). Please reduce the length of the messages, functions, or completion.", tokens(8192, 9051, 1024)),
     ("This model's maximum context length is 4097 tokens, however you requested 5360 tokens (5104 in your prompt; 256 for the completion). Please reduce your prompt; or completion length.", tokens(4097, 5104, 256)),
+    ("This model's maximum context length is 4097 tokens, however you requested 4696 tokens (3672 in your prompt, 1024 for the completion).", tokens(4097, 3672, 1024)),
+    ("This model's maximum context length is 8193 tokens. However, you requested 9000 tokens (8000 in the prompt; 1000 for the completion).", tokens(8193, 8000, 1000)),
     (f"{WINDOW} However, you requested 10025 tokens. Please reduce the length.", tokens(8192, 10025, both=True)),
     ("Input tokens exceed the configured limit of 272000 tokens. Your messages resulted in 280123 tokens. Please reduce the length of the messages.", tokens(272000, 280123)),
     ("Your input exceeds the context window of this model. Please adjust your input and try again.", tokens()),
@@ -47,10 +49,13 @@ TEXTS = [
     ("Malformed input request: #/texts/0: expected maxLength: 2048, actual: 9000", of_bytes(2048, 9000)),
     ("1 validation error detected: Value at 'body' failed to satisfy constraint: Member must have length less than or equal to 25000000", of_bytes(25000000)),
     ("Too many input tokens", tokens()),
+    ("Too many input tokens. Max input tokens: 8192, request input token count: 9917", tokens(8192, 9917)),
     ("prompt tokens (140000) exceed model maximum (131072)", tokens(131072, 140000)),
     # Gemini
     ("The input token count (1200293) exceeds the maximum number of tokens allowed (1048576).", tokens(1048576, 1200293)),
     ("The input token count exceeds the maximum number of tokens allowed (1048576).", tokens(1048576)),
+    ("The input token count exceeds the maximum number of tokens allowed 1048576.", tokens(1048576)),
+    ("The request's total size exceeds 20 MB limit for inline data.", of_bytes()),
     ("Unable to submit request because the input token count is 40000 but model only supports up to 32768.", tokens(32768, 40000)),
     ("Request payload size exceeds the limit: 20971520 bytes", of_bytes(20971520)),
     ("Sent message larger than max (29971520 vs. 20971520)", of_bytes(20971520, 29971520)),
@@ -83,7 +88,11 @@ TEXTS = [
     ("The decoder prompt (length 9000) is longer than the maximum model length of 8192.", tokens(8192, 9000)),
     ("Requested token count exceeds the model's maximum context length of 131072 tokens. You requested a total of 140000 tokens: 130000 tokens from the input messages and 10000 tokens for the completion. Please reduce it.", tokens(131072, 130000, 10000)),
     ("503 litellm.ServiceUnavailableError: APIConnectionError: OpenAIException - Requested token count exceeds the model's maximum context length of 131072 tokens.", tokens(131072)),
+    ("The sum of prompt length (9351.0), query length (0) should not exceed max_num_tokens (8192)", tokens(8192, 9351)),
+    ("The sum of prompt length (32000.0) and query length (8) max_tokens (2000) should not exceed max_seq_len (32768)", tokens(32768, 32008, 2000)),
     # llama.cpp, Ollama, LM Studio, transformers
+    ("prompt (7912 tokens) exceeds the available context size (4096 tokens)", tokens(4096, 7912)),
+    ("n_tokens (9000) >= n_ctx (8192)", tokens(8192, 9000)),
     ("request (60179 tokens) exceeds the available context size (60160 tokens), try increasing it", tokens(60160, 60179)),
     ("the request exceeds the available context size. try increasing the context size or enable context shift", tokens()),
     ("Requested tokens (9000) exceed context window of 8192", tokens(8192, 9000)),
@@ -93,6 +102,7 @@ TEXTS = [
     ("prompt too long; exceeded max context length by 100918 tokens", tokens(excess=100918)),
     ("The number of tokens to keep from the initial prompt is greater than the context length. Try to load the model with a larger context length.", tokens()),
     ("The number of tokens to keep from the initial prompt is greater than the context length (n_keep: 13055>= n_ctx: 4096).", tokens(4096, 13055)),
+    ("The number of tokens to keep from the initial prompt is greater than the context length (n_keep: 10247 >= n_ctx: 4096). Try to load", tokens(4096, 10247)),
     ("Trying to keep the first 111490 tokens when context the overflows. However, the model is loaded with context length of only 32768 tokens, which is not enough.", tokens(32768, 111490)),
     ("Cannot truncate prompt with n_keep (5000) >= n_ctx (4096)", tokens(4096, 5000)),
     ("litellm.ContextWindowExceededError: AnthropicException - prompt is too long: 210094 tokens > 200000 maximum", tokens(200000, 210094)),
@@ -112,6 +122,13 @@ TEXTS = [
     ("Prompt has 5,958,968 tokens, but the configured context size is 256,000 tokens", tokens(256000, 5958968)),
     ("Prompt too long: 9000 tokens exceeds max_seq_len 8192", tokens(8192, 9000)),
     ("Prompt has too many tokens", tokens()),
+    ("Prompt has too many tokens: 300000, max allowed 262144", tokens(262144, 300000)),
+    ("max tokens of 200000 exceeded", tokens(200000)),
+    ("max_tokens + prompt_tokens should be less than the model's context length 32768, but got 33000", tokens(32768, 33000, both=True)),
+    ("kimi supports only 256K context. Your request is too long.", tokens()),
+    ("Codex ran out of room in the model's context window. Start a new thread or clear earlier history.", tokens()),
+    ("the max input characters is 516096", tokens()),
+    ("Total message token length exceed model limit (131072 tokens).", tokens(131072)),
     ("input is too long", tokens()),
     ("The total length of all messages is too long.", tokens()),
     ("Total tokens of image and text exceed max message tokens.", tokens()),
@@ -130,6 +147,27 @@ TEXTS = [
     ("length of prompt_tokens (163841) must be less than max_seq_len (163840).", tokens(163840, 163841)),
     ("The number of input tokens 9000 cannot exceed the total tokens limit 8192 for this model.", tokens(8192, 9000)),
     ("The number of tokens in the prompt (9001) exceeds the model's context window (8192)", tokens(8192, 9001)),
+    ("Your request exceeds the maximum number of input tokens: 128000", tokens(128000)),
+    ("request exceeds 128000 tokens", tokens(128000)),
+    ("token count 203783 exceeds model max context 202752", tokens(202752, 203783)),
+    ("Prompt has 40000 tokens which exceeds the maximum context of 32768", tokens(32768, 40000)),
+    ("total tokens exceeds the model's max of 4096", tokens(4096)),
+    ("Total tokens 9000 exceed limit 8192 of the model", tokens(8192, 9000)),
+    ("input length exceeds the limit of 32000 tokens", tokens(32000)),
+    ("Prompt tokens too long", tokens()),
+    ("Request too long: 9000 tokens (limit: 8192)", tokens(8192, 9000)),
+    ("The request has 9000 tokens, but this model supports at most 8192", tokens(8192, 9000)),
+    ("the prompt has 9000 tokens which is more than the 8192 tokens the model can handle", tokens(8192, 9000)),
+    ("Prompt (9000 tokens) does not fit into the context of 8192 tokens", tokens(8192, 9000)),
+    ("prompt length 9000 over context window 8192", tokens(8192, 9000)),
+    ("This model only supports 8192 tokens of context, but you sent 9000", tokens(8192, 9000)),
+    ("Conversation is too long for this model (9,000 tokens, max 8,192)", tokens(8192, 9000)),
+    ("max_model_len=8192 exceeded by prompt of 9000 tokens", tokens(8192, 9000)),
+    ("Context limit reached: 9000/8192 tokens", tokens(8192, 9000)),
+    ("input tokens (9000) > max input tokens (8192)", tokens(8192, 9000)),
+    ("prompt tokens (300) + max_tokens (50000) > max model len (40960)", tokens()),
+    ("input_tokens + max_tokens must be less than the context length", tokens()),
+    ("The document exceeds the context window of 8192 tokens", tokens(8192)),
     ("input is too long for this model: got 33000 tokens, limit 32768", tokens(32768, 33000)),
     ("Token limit exceeded. Max context: 32000, got: 35000", tokens(32000, 35000)),
     ("Your request exceeded model token limit: 131072", tokens(131072)),
@@ -143,6 +181,9 @@ TEXTS = [
     ("Too many tokens", tokens()),
     ("slot unavailable, n_ctx too small", tokens()),
     ("输入内容超出模型的最大长度限制", tokens()),
+    ("模型上下文长度为8192，请求长度为9000，超出限制", tokens(8192, 9000)),
+    ("您的请求超过了模型的最大上下文长度限制 8192 tokens", tokens(8192)),
+    ("コンテキスト長を超えています (9000 > 8192)", tokens(8192, 9000)),
     ("Maximum content size limit (26214400) exceeded (26296321 bytes read)", of_bytes(26214400, 26296321)),
     ("upstream: Request Entity Too Large", of_bytes()),
     ("request body size exceeds the configured maximum", of_bytes()),
@@ -191,6 +232,9 @@ LOOK_ALIKES = {
     "Cerebras": ("rate", "Tokens per day limit exceeded - too many tokens processed. (token_quota_reached)"),
     "a minute": ("rate", "Too many tokens per minute"),
     "limit of a minute": ("rate", "This request exceeds the limit of 30000 tokens per minute"),
+    "a minute, with a slash": ("rate", "Request too large for the model. Tokens/min limit 30000, requested 31538"),
+    "a day": ("rate", "Daily token limit exceeded"),
+    "a plan": ("rate", "You've hit your limit · resets 3pm"),
     "OpenAI, output": (
         "output",
         "max_tokens is too large: 200000. This model supports at most 16384 completion tokens, whereas you provided "
@@ -236,6 +280,14 @@ LOOK_ALIKES = {
         "messages.0.content.1.image.source.base64.data: At least one of the image dimensions exceed max allowed size "
         "for many-image requests: 2000 pixels",
     ),
+    "Anthropic, one image": (
+        "media",
+        "messages.7.content.0.image.source.base64: image exceeds 5 MB maximum: 6291456 bytes > 5242880 bytes",
+    ),
+    "Groq, images": ("media", "Too many images provided. This model supports up to 5 images"),
+    "vLLM, images": ("media", "At most 1 image(s) may be provided in one prompt."),
+    "a sound": ("media", "Audio file too large: 30 MB > 25 MB"),
+    "more output than allowed": ("output", "The request exceeds the maximum number of output tokens: 8192"),
     "llama-server, shared cache": ("shared cache", "Context size has been exceeded."),
 }
 
@@ -258,6 +310,7 @@ def test_what_is_not_paid_for_is_no_overflow_whatever_the_words(text):
 def test_words_that_overflows_share_are_those_of_a_rate_limit_or_a_key_under_their_status():
     assert recognize(fault_from(429, {}, "Too many tokens")) is None
     assert recognize(fault_from(401, {}, "token expired, or token limit exceeded for this key")) is None
+    assert recognize(fault_from(401, {}, "the model supports only 256K context")) == tokens()
     assert recognize(fault_from(429, {}, "prompt is too long: 210094 tokens > 200000 maximum")) == tokens(
         200000, 210094
     )
@@ -277,6 +330,15 @@ def test_words_that_overflows_share_are_those_of_a_rate_limit_or_a_key_under_the
         "1 validation error detected: Value at 'toolConfig.tools.1.member.toolSpec.name' failed to satisfy constraint: "
         "Member must have length less than or equal to 64",
         "max_tokens must be at least 1, got 0.",
+        "Requested 20000 output tokens but the model supports at most 8192",
+        "max_tokens (20000) exceeds the model's maximum output of 8192",
+        "The request has 200 tools, but this model supports at most 128",
+        "The input has 300 messages but at most 100 are allowed",
+        "Function description of 1500 tokens exceeds 1024 tokens",
+        "stop: total length exceeds 4096",
+        "The image is too small",
+        "Could not process image",
+        "The request exceeds the number of tokens left today",
         "",
     ],
 )

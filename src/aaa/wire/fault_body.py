@@ -22,9 +22,9 @@ from msgspec.structs import force_setattr
 __all__ = ["Fault", "fault_from"]
 
 _TEXT_KEYS = (
-    {"message", "msg", "error", "errors", "error_message", "errormessage", "error_description", "exception"}
+    {"message", "msg", "error", "errors", "error_message", "error_msg", "errormessage", "error_description"}
     | {"detail", "details", "title", "description", "failure", "innererror", "inner_error", "previous_errors"}
-    | {"raw", "metadata", "response", "base_resp", "status_msg"}
+    | {"raw", "metadata", "response", "base_resp", "status_msg", "exception"}
 )
 _CODE_KEYS = {"code", "type", "status", "reason", "name"} | {
     f"{start}{end}" for start in ("error_", "error", "__") for end in ("type", "code")
@@ -111,8 +111,8 @@ class _Reading:
 
     def read_anything(self, body: Any) -> None:
         """The texts at the top of a body of no known shape."""
-        if isinstance(body, Mapping):
-            fields = cast("Mapping[Any, Any]", body)
+        fields: Mapping[Any, Any] = cast("Mapping[Any, Any]", body) if isinstance(body, Mapping) else {}
+        if fields.get("is_error") is not False:
             self.messages += [_shortened(value) for value in fields.values() if isinstance(value, str) and value]
 
     def _read_fields(self, fields: Mapping[Any, Any], depth: int) -> None:

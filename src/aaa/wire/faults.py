@@ -75,7 +75,9 @@ def error_from(fault: Fault, *, provider: str) -> AaaError:
         return _error(OutputLimitError, fault, provider)
     if kind == "field" and (lengths := _text_lengths(words)) is not None:
         return RequestTooLarge(_problem(fault, provider), limit=lengths[0], requested=lengths[1])
-    if kind in ("field", "media") or _MALFORMED.search(words):
+    if kind == "media":  # its numbers are of one picture, or of pictures: not the bytes of a request
+        return RequestTooLarge(_problem(fault, provider))
+    if kind == "field" or _MALFORMED.search(words):
         return _error(InvalidRequestError, fault, provider)
     if kind == "rate" or fault.status in (402, 429) or _is_spent(fault, words):
         return _rate_limit(fault, words, provider)

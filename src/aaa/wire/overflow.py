@@ -19,8 +19,9 @@ import msgspec
 
 from aaa.messages import Message, Usage
 from aaa.wire.fault_body import Fault
+from aaa.wire.overflow_look_alikes import LOOK_ALIKES
 from aaa.wire.overflow_texts import EXACT, Kind, plain
-from aaa.wire.overflow_words import CODES, GENERAL, GENERAL_BYTES, GENERAL_LIMIT, GENERAL_NUMBERS, LOOK_ALIKES
+from aaa.wire.overflow_words import CODES, COMPARED, GENERAL, GENERAL_BYTES, GENERAL_LIMITS, GENERAL_NUMBERS
 
 __all__ = ["ContextOverflow", "look_alike", "overflow_of_finish", "recognize"]
 
@@ -119,11 +120,14 @@ def _of_llama_server(fault: Fault) -> ContextOverflow | None:
 
 
 def _exact(text: str) -> ContextOverflow | None:
-    """The row that matches with most numbers; the first of those that give as many."""
+    """The row that matches with most numbers; the first of those that give as many. One without any may stand in a
+    text that has them."""
     matches = [(row, found.groupdict()) for row in EXACT if (found := row.pattern.search(text))]
     if not matches:
         return None
     row, groups = max(matches, key=lambda match: sum(name != "number" for name in match[1]))
+    if not groups and row.kind == "tokens":
+        return _with_numbers(text)
     return _overflow({name: _number(value) for name, value in groups.items()}, row.kind)
 
 
@@ -152,18 +156,26 @@ def _asks_too_much_output(found: ContextOverflow) -> bool:
 def _general(text: str) -> ContextOverflow | None:
     if _any(GENERAL, text):
         return _with_numbers(text)
+    if found := _numbers(COMPARED, text):
+        return found
     return ContextOverflow(kind="bytes") if _any(GENERAL_BYTES, text) else None
 
 
 def _with_numbers(text: str) -> ContextOverflow:
-    text = text[:_LONGEST_SENTENCE]
-    for pattern in GENERAL_NUMBERS:
-        if found := pattern.search(text):
+    if found := _numbers(GENERAL_NUMBERS, text):
+        return found
+    alone = next((found for pattern in GENERAL_LIMITS if (found := pattern.search(text[:_LONGEST_SENTENCE]))), None)
+    return ContextOverflow(limit=_number(alone["limit"]) or None if alone else None)
+
+
+def _numbers(patterns: Iterable[re.Pattern[str]], text: str) -> ContextOverflow | None:
+    """The first numbers of a prompt and of a limit below it."""
+    for pattern in patterns:
+        if found := pattern.search(text[:_LONGEST_SENTENCE]):
             prompt, limit = _number(found["prompt"]), _number(found["limit"])
             if prompt > limit > 0:
                 return ContextOverflow(limit=limit, requested=prompt)
-    alone = GENERAL_LIMIT.search(text)
-    return ContextOverflow(limit=_number(alone["limit"] or alone["alone"]) or None if alone else None)
+    return None
 
 
 def _of_codes(fault: Fault, messages: Sequence[str], provider: str) -> ContextOverflow | None:

@@ -22,7 +22,8 @@ __all__ = ["EXACT", "NUMBER", "Kind", "OverflowText", "plain"]
 Kind = Literal["tokens", "bytes", "silent"]
 
 _GAP = ".{0,80}?"
-NUMBER = r"(?<![\d,])(?P<%s>\d{1,3}(?:[,_']\d{3}){1,5}(?!\d)|\d{1,15})(?!\d)"
+NUMBER = r"(?<![\d,])(?P<%s>\d{1,3}(?:[,_']\d{3}){1,5}(?!\d)|\d{1,15})(?!\d)(?:\.0(?!\d))?"
+"""A count as a group of a name to be given; TensorRT-LLM divides its own, and writes 9351.0."""
 _BETWEEN_DIGITS = re.compile(r"(?<=\d)[\u00a0\u2009\u202f](?=\d{3})")
 _UNQUOTED = str.maketrans({"`": None, '"': None, "\\": None, "’": "'", "‘": "'", "“": None, "”": None})
 
@@ -69,7 +70,7 @@ EXACT: tuple[OverflowText, ...] = (
         _WINDOW + "… requested {total} tokens ({prompt} in the messages, {tools} in the functions)",
         _WINDOW + "… requested {total} tokens ({prompt} in the messages, {tools} in the functions, and {output} in the "
         "completion)",
-        _WINDOW + "… requested {total} tokens ({prompt} in your prompt; {output} for the completion)",
+        _WINDOW + "… requested {total} tokens ({prompt} in… prompt… {output} for the completion)",
         _WINDOW + "… messages resulted in {prompt} tokens",
         _WINDOW + "… requested {total} tokens",
         "input tokens exceed the configured limit of {limit} tokens… messages resulted in {prompt} tokens",
@@ -111,6 +112,7 @@ EXACT: tuple[OverflowText, ...] = (
         "Gemini, Vertex",
         "input token count ({prompt}) exceeds the maximum number of tokens allowed ({limit})",
         "input token count exceeds the maximum number of tokens allowed ({limit})",
+        "input token count exceeds the maximum number of tokens allowed {limit}",
         "input token count is {prompt} but model only supports up to {limit}",
     ),
     *_rows(
@@ -170,7 +172,7 @@ EXACT: tuple[OverflowText, ...] = (
     ),
     *_rows(
         "llama-server",
-        "request ({prompt} tokens) exceeds the available context size ({limit} tokens)",
+        "({prompt} tokens) exceeds the available context size ({limit} tokens)",  # of a request, a prompt
         "exceeds the available context size",
     ),
     *_rows(
@@ -188,6 +190,7 @@ EXACT: tuple[OverflowText, ...] = (
     *_rows(
         "LM Studio",
         "is greater than the context length (n_keep: {prompt}>= n_ctx: {limit})",
+        "is greater than the context length (n_keep: {prompt} >= n_ctx: {limit})",
         "tokens to keep from the initial prompt is greater than the context length",
         "trying to keep the first {prompt} tokens when context the overflows. however, the model is loaded with "
         "context length of only {limit} tokens",
@@ -199,7 +202,16 @@ EXACT: tuple[OverflowText, ...] = (
         "({prompt} > {limit})",
         "input length of input_ids is {prompt}, but max_length is set to {number}",  # a parameter, not the window
     ),
-    *_rows("Moonshot", "exceeded model token limit: {limit} (requested: {prompt})"),
+    *_rows(
+        "TensorRT-LLM",
+        "sum of prompt length ({prompt}), query length ({tools}) should not exceed max_num_tokens ({limit})",
+        "sum of prompt length ({prompt})… query length ({tools})… max_tokens ({output}) should not exceed… ({limit})",
+    ),
+    *_rows(
+        "Moonshot",
+        "exceeded model token limit: {limit} (requested: {prompt})",
+        "supports only {number}k context",  # with status 401: what the plan has of it
+    ),
     *_rows("Moonshot", "total message size {prompt} exceeds limit {limit}", kind="bytes"),
     *_rows("SiliconFlow", "length of prompt_tokens ({prompt}) must be less than max_seq_len ({limit})"),
     *_rows("GitHub Models", "request body too large for … model. max size: {limit} tokens"),
@@ -212,6 +224,10 @@ EXACT: tuple[OverflowText, ...] = (
         "Cloudflare Workers AI",
         "estimated number of input and maximum output tokens ({total}) exceeded this model context window limit "
         "({limit})",
+    ),
+    *_rows("Snowflake", "max tokens of {limit} exceeded"),
+    *_rows(
+        "StepFun", "max_tokens + prompt_tokens should be less than the model's context length {limit}, but got {total}"
     ),
     *_rows("Poolside", "input length {prompt} exceeds the maximum allowed input length of {limit} tokens"),
     *_rows(
