@@ -103,6 +103,7 @@ ALPHABET = (
     result("x" * 70),
     result("a b~2"),
     Message("tool", "named", tool_call_id="b", name=""),
+    Message("tool", "named", name="read"),
 )
 
 

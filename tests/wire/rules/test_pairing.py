@@ -2,8 +2,8 @@
 
 import pytest
 
-from aaa.messages import Message, OpaquePart
-from aaa.wire import anthropic
+from aaa.messages import LLMRequest, Message, OpaquePart
+from aaa.wire import anthropic, ollama
 from aaa.wire.rules import MISSING_RESULT, Repair, rules_for
 from aaa.wire.rules.pairing import Pairing
 from tests.wire.rules.histories import call, result
@@ -47,6 +47,42 @@ def test_a_stand_in_that_is_still_needed_stays_the_object_it_is():
     repaired, repairs = Pairing().repair(messages)
     assert repairs == []
     assert repaired[1] is messages[1]
+
+
+def named(content: str, name: str = "read") -> Message:
+    return Message("tool", content, name=name)
+
+
+def test_results_that_name_only_their_tool_answer_the_open_calls_of_its_name_in_the_latest_turn():
+    before, after = [call("a"), result("a"), call("b", "c")], [USER, call("d", name="other")]
+    given = [*before, stand_in("b"), *after, named("1"), named("2"), named("3"), named("4", "other")]
+    repaired, repairs = Pairing().repair(given)
+    told = [(message.tool_call_id, message.content) for message in repaired if message.role == "tool"]
+    assert told == [("a", "r"), ("b", "1"), ("c", "2"), ("d", "4")]
+    assert [repair.detail for repair in repairs if repair.index == 8] == ["orphan_result"]
+
+
+def test_a_call_of_the_row_that_is_asked_first_is_answered_first():
+    repaired, _ = Pairing(in_turn=True).repair([call("a"), call("b"), named("1"), named("2")])
+    assert [message.tool_call_id for message in repaired[2:]] == ["a", "b"]
+
+
+def test_a_result_that_names_a_tool_that_was_not_called_before_it_has_no_call():
+    repaired, _ = Pairing().repair([named("early"), call("a"), named("x", "other"), result("a"), named("late")])
+    assert repaired == [call("a"), result("a")]
+
+
+def test_no_cut_parts_a_call_from_a_result_that_names_it():
+    assert Pairing().safe_cuts([USER, call("a"), USER, named("1"), USER]) == {1, 4}
+
+
+def test_a_late_result_of_ollama_that_was_read_apart_is_written_behind_its_call():
+    asked = {"role": "assistant", "tool_calls": [{"function": {"name": "read", "arguments": {}}}]}
+    late = {"role": "tool", "tool_name": "read", "content": "late"}
+    read = [ollama.request_from_body({"messages": [fields]}).messages[0] for fields in (asked, late)]
+    messages, _ = rules_for("ollama").repair([USER, read[0], USER, read[1]])
+    body = ollama.request_to_body(LLMRequest(tuple(messages)))
+    assert body["messages"] == [{"role": "user", "content": "u"}, asked, late, {"role": "user", "content": "u"}]
 
 
 @pytest.mark.parametrize("place", [1, 2])

@@ -58,6 +58,7 @@ LINES = (
     Line("pairing displaced_result", [USER, CALL, ASSISTANT, USER, RESULT], "uctau"),
     Line("pairing repeated_result", [USER, CALL, RESULT, RESULT], "uct"),
     Line("pairing orphan_result", [USER, RESULT, ASSISTANT, USER], "uau"),
+    Line("pairing result_without_id", [USER, CALL, Message("tool", "r", name="read")], "uct"),
     Line("call_ids empty_id", [USER, call(""), result(None)], "uct"),
     Line("call_ids reused_id", [USER, CALL, RESULT, CALL, RESULT], "uctct"),
     Line("tool_names invalid_name", [USER, call("a12345678", name="поиск"), RESULT], "uct"),

@@ -5,8 +5,8 @@
 
 Every provider renders a result as the answer to its call, so this holds also for the servers that do not look. A
 result that came late goes back to its call; what was signed between the two was signed over other words, which the
-draft is told. A result without its call cannot be shown to a model as what it is; it is turned away, with an entry in
-the report.
+draft is told. One that names only its tool gets the id of the call it answers. A result without its call cannot be
+shown to a model as what it is; it is turned away, with an entry in the report.
 
 Sources: "An assistant message with 'tool_calls' must be followed by tool messages responding to each 'tool_call_id'"
 (OpenAI); "`tool_use` ids were found without `tool_result` blocks immediately after", "each tool_use must have a single
@@ -15,7 +15,7 @@ result" (Anthropic); "the number of function response parts is equal to the numb
 """
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import accumulate
 from typing import ClassVar
@@ -24,8 +24,10 @@ import msgspec
 
 from aaa.messages import Message
 from aaa.wire.report import Violation
+from aaa.wire.rewriting import with_result_id
 from aaa.wire.rules.answers import Answers, answers
 from aaa.wire.rules.draft import Draft, Entry
+from aaa.wire.rules.named_results import ids_by_name
 from aaa.wire.rules.references import points_elsewhere
 from aaa.wire.rules.result_places import displaced, unanswered
 from aaa.wire.rules.rule import Rule, cuts_of
@@ -47,9 +49,12 @@ class Pairing(Rule):
     may_continue: bool = False
 
     def violations(self, messages: Sequence[Message]) -> list[Violation]:
-        """Results that are lost, elsewhere, said twice, or without their call."""
+        """Results that are lost, elsewhere, said twice, or without their call or its id."""
+        ids = ids_by_name(messages)
+        messages = _with_ids(messages, ids)
         found = self._answers(messages)
-        problems = [(index, "missing_result") for index, _ in unanswered(messages, found)]
+        problems = [(index, "result_without_id") for index in ids]
+        problems += [(index, "missing_result") for index, _ in unanswered(messages, found)]
         problems += [(index, "displaced_result") for index in displaced(messages, found, in_turn=self.in_turn)]
         problems += [(index, "repeated_result") for index in found.repeated]
         problems += [(index, "orphan_result") for index in found.orphans]
@@ -58,14 +63,18 @@ class Pairing(Rule):
     def safe_cuts(self, messages: Sequence[Message]) -> set[int]:
         """Every place that no call and one of its results stand on both sides of."""
         steps = [0] * (len(messages) + 1)
-        for result, call in answers(messages).owners.items():
+        for result, call in answers(_with_ids(messages, ids_by_name(messages))).owners.items():
             steps[call + 1] += 1
             steps[result + 1] -= 1
         open_pairs = list(accumulate(steps))
         return {index for index in cuts_of(messages) if not open_pairs[index]}
 
     def mend(self, draft: Draft) -> None:
-        """Turn away, move, and stand in for results."""
+        """Tell what results belong to; turn away, move, and stand in for them."""
+        for index, call_id in ids_by_name(draft.messages).items():
+            source, message = draft.entries[index]
+            draft.note(self.name, "changed", source, "result_without_id")
+            draft.entries[index] = Entry(source, with_result_id(message, call_id))
         messages = draft.messages
         found = self._answers(messages)
         moves = _Moves(draft, messages)
@@ -118,6 +127,12 @@ class _Moves:
             self.draft.note(Pairing.name, "added", source, "missing_result")
             entries.append(Entry(source, _stand_in(self.messages[call], place)))
         return entries
+
+
+def _with_ids(messages: Sequence[Message], ids: Mapping[int, str]) -> Sequence[Message]:
+    if not ids:
+        return messages
+    return [with_result_id(message, ids[index]) if index in ids else message for index, message in enumerate(messages)]
 
 
 def _stand_in(message: Message, place: int) -> Message:
