@@ -138,3 +138,39 @@ def test_a_restart_goes_on_with_the_summary_and_what_follows_it():
 def test_a_policy_without_summaries_says_so():
     with pytest.raises(ValueError, match="summarizer"):
         asyncio.run(PromptFitter(ContextPolicy(10_000)).compact(TALK))
+
+
+def looking(count):
+    for number in range(count):
+        yield Message("assistant", None, (ToolCall(f"c{number}", "look"),))
+        yield Message("tool", "page " * 20, tool_call_id=f"c{number}")
+
+
+def test_the_request_that_is_worked_on_is_quoted_and_not_handed_over_again():
+    """What was answered is none: a record that repeats it would have it done again."""
+    fitter, client = fitter_of(lambda _: text("Half done."), chunk_tokens=200)
+    work = [*TALK, *looking(12)]
+    prompt = compacted(fitter, work, keep_recent=2)
+    assert "of the work under way: List files." in prompt[0].text
+    assert "long ago: Wipe the index." in prompt[0].text
+    assert len(client.requests) > 2
+    assert not any("Wipe" in request.messages[-1].text for request in client.requests[1:])
+    answered = [*work, Message("assistant", "Two files."), Message("assistant", "That is all.")]
+    assert "List files." not in compacted(fitter_of(text("S"))[0], answered)[0].text
+
+
+def test_a_long_conversation_is_read_in_time_that_grows_with_it():
+    counted = []
+
+    class Counting(HeuristicCounter):
+        def count_message(self, message):
+            counted.append(1)
+            return super().count_message(message)
+
+    def calls_for(turns):
+        fitter, _ = fitter_of(lambda _: text("S"), counter=Counting())
+        counted.clear()
+        asyncio.run(fitter.compact([Message("user", "go"), *looking(turns)]))
+        return len(counted)
+
+    assert calls_for(400) < 5 * calls_for(100)

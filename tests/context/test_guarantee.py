@@ -52,7 +52,7 @@ def test_a_prompt_fits_and_is_valid_or_the_numbers_of_the_error_add_up(messages,
     except ContextFloorError as error:
         check_sum(error, budget)
         return
-    measure = policy.measure(tools)
+    measure = policy.measure(tools, provider=provider)
     raw = sum(map(measure.message, prompt.messages)) if measure.is_additive else 0
     assert measure.size(measure.total(raw, prompt.messages)) == prompt.plan.tokens_after <= budget
     assert provider is None or rules_for(provider).violations(prompt.messages) == []

@@ -3,8 +3,10 @@
 import re
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from aaa.context.shorten import shortened
+from aaa.context.shorten import most, shortened
 from aaa.messages import OpaquePart, TextPart
 
 TEXT = "".join(f"<{number:05}>" for number in range(1500))  # 10,500 characters, no two places alike
@@ -88,3 +90,15 @@ def test_what_a_part_carries_besides_its_text_is_kept():
     (part,) = shortened((TextPart(TEXT, '{"cache_control":{}}'),), 200)
     assert part.extra == '{"cache_control":{}}'
     assert len(part.text) <= 200
+
+
+@given(st.integers(0, 40), st.integers(0, 50))
+def test_the_most_that_holds_is_found_without_asking_for_much_more(total, limit):
+    asked = []
+
+    def holds(number):
+        asked.append(number)
+        return number <= limit
+
+    assert most(total, holds) == min(total, limit)
+    assert max(asked, default=0) <= max(2 * limit, 1)

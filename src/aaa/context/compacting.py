@@ -19,7 +19,8 @@ from aaa.context.edits import pinned_in
 from aaa.context.groups import groups
 from aaa.context.identifiers import missing_identifiers
 from aaa.context.settings import Settings
-from aaa.context.shorten import cut_text
+from aaa.context.shorten import cut_text, most
+from aaa.context.spared import is_said
 from aaa.context.strategies import Summarize
 from aaa.context.summaries import SummaryBook, SummaryRecord, is_summary, summary_message
 from aaa.context.summarizing import PendingSummary, Written, chunks_of, write
@@ -30,7 +31,9 @@ from aaa.messages import Message
 __all__ = ["Compaction", "summarize_of"]
 
 _SLACK = 64  # tokens by which a summary may be larger than the few words it stands for
-_LONGEST_TASK = 4 * SHORTEST * 5  # characters of the user's first words that are quoted
+_LONGEST_TASK = 4 * SHORTEST * 5  # characters of the user's first, and newest, words that are quoted
+_FIRST_WORDS = "\n\nThe user's first words, long ago: "
+_NEWEST_WORDS = "\n\nThe user's newest words, of the work under way: "
 _IDENTIFIERS = (800, 0.06)  # tokens, and of the budget, as the strategy has them
 _REASONS = (
     ("empty", "empty"),
@@ -108,23 +111,23 @@ class Compaction:
     def _part(self, begin: int, stop: int) -> PendingSummary:
         """The next groups that can be read at once; one group at least."""
         record = self.book.best(self.transcript)
-        previous = record.text if record else None
+        previous = _without_quotes(record.text) if record else None
         count, budget = self.measure.message, self.settings.budget_tokens
         chunk_tokens = self.strategy.chunk_for(count, budget, previous)
-        upto, chunks, span = begin, tuple[str, ...](), tuple[Message, ...]()
         task = self._task() if record is None else ()
-        for _, end in groups(self.transcript[:stop], begin):
-            longer = self._span(begin, end)
-            fewer = chunks_of((*task, *longer), count, chunk_tokens)
-            if upto > begin and len(fewer) > 1:
-                break
-            upto, chunks, span = end, fewer, longer
+        ends = [end for _, end in groups(self.transcript[:stop], begin)]
+
+        def read(number: int) -> tuple[str, ...]:
+            return chunks_of((*task, *self._span(begin, ends[number - 1])), count, chunk_tokens)
+
+        number = most(len(ends), lambda number: len(read(number)) <= 1) or 1
+        upto = ends[number - 1]
         return PendingSummary(
             start=self._begin(),
             stop=upto,
             upto=upto,
-            span=span,
-            chunks=chunks,
+            span=self._span(begin, upto),
+            chunks=read(number),
             previous=previous,
             earlier_identifiers=record.identifiers if record else (),
             max_tokens=self.strategy.max_summary_tokens,
@@ -156,7 +159,7 @@ class Compaction:
 
     def _record(self, part: PendingSummary, written: Written) -> SummaryRecord:
         room = min(_IDENTIFIERS[0], int(self.settings.budget_tokens * _IDENTIFIERS[1]))
-        text = self._with_task(written.text, part.start)
+        text = self._with_words(written.text, part)
         lacking = missing_identifiers(part.span, text, earlier=part.earlier_identifiers, max_tokens=room)
         kept = tuple(pinned_in(self.transcript, part.start, part.upto))
         digest = self.transcript.digest(part.upto)
@@ -164,13 +167,23 @@ class Compaction:
         self._refuse_larger(record, part)
         return record
 
-    def _with_task(self, text: str, begin: int) -> str:
-        """The summary, and the user's first words if they are no longer there by themselves."""
+    def _with_words(self, text: str, part: PendingSummary) -> str:
+        """The summary, and the user's first words if they are no longer there by themselves, and those worked on."""
         head = self.transcript.head
-        task = self.transcript[head - 1].text if begin < head else ""
-        if not task or task in text:
-            return text
-        return f"{text}\n\nThe user's first words, long ago: {cut_text(task, _LONGEST_TASK)}"
+        task = self.transcript[head - 1].text if part.start < head else ""
+        request = self._request()
+        asked = self.transcript[request].text if request is not None and part.start <= request < part.upto else ""
+        if task and task not in text:
+            text += f"{_FIRST_WORDS}{cut_text(task, _LONGEST_TASK)}"
+        return text if not asked or asked in text else f"{text}{_NEWEST_WORDS}{cut_text(asked, _LONGEST_TASK)}"
+
+    def _request(self) -> int | None:
+        """Where the user asked for what is under way: calls or results came last. What was answered is no request."""
+        last = self.transcript[-1]
+        if last.role != "tool" and not last.tool_calls:
+            return None
+        places = reversed(range(len(self.transcript)))
+        return next((index for index in places if is_said(self.transcript[index])), None)
 
     def _refuse_larger(self, record: SummaryRecord, part: PendingSummary) -> None:
         count = self.measure.message
@@ -180,6 +193,11 @@ class Compaction:
         if size > replaced + _SLACK:
             problem = f"{size:,} tokens in place of {replaced:,}"
             raise SummaryError("too large", problem, messages=len(part.span))
+
+
+def _without_quotes(text: str) -> str:
+    """A record as the model wrote it: what is quoted behind it is quoted again, and need not be read again."""
+    return text.split(_FIRST_WORDS, maxsplit=1)[0].split(_NEWEST_WORDS, maxsplit=1)[0]
 
 
 def summarize_of(strategies: Sequence[object]) -> Summarize:

@@ -1,12 +1,13 @@
 """Cutting text to its start and end, with a note of what is missing."""
 
+from bisect import bisect_left
 from collections.abc import Callable
 
 from msgspec.structs import replace
 
 from aaa.messages import Part, TextPart
 
-__all__ = ["cut_text", "level", "shortened"]
+__all__ = ["cut_text", "level", "most", "shortened"]
 
 
 def shortened(
@@ -55,3 +56,14 @@ def level(lengths: list[int], total: int) -> int:
             return share
         left -= length
     return total
+
+
+def most(total: int, holds: Callable[[int], bool]) -> int:
+    """The largest number up to `total` for which `holds`, 0 if there is none; what holds holds for all below it.
+
+    Asked are numbers up to twice the answer, O(log total) of them.
+    """
+    high = 1
+    while high < total and holds(high):
+        high *= 2
+    return bisect_left(range(1, min(high, total) + 1), x=True, key=lambda number: not holds(number))

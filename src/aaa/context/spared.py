@@ -12,7 +12,7 @@ from aaa.context.summaries import is_summary
 from aaa.context.work import Work
 from aaa.messages import Message
 
-__all__ = ["current_request", "spared_users"]
+__all__ = ["current_request", "is_said", "spared_users"]
 
 _LONGEST = 1000  # tokens of one message
 _SHARE = 0.1  # of the budget, for all of them
@@ -28,7 +28,7 @@ def spared_users(work: Work) -> frozenset[int]:
     room = _SHARE * work.budget_tokens
     for item in reversed(work.items[work.head : work.tail]):
         tokens = work.measure.size(item.raw)
-        if item.source is None or tokens > _LONGEST or not _is_said(item.message):
+        if item.source is None or tokens > _LONGEST or not is_said(item.message):
             continue
         room -= tokens
         if room < 0:
@@ -43,11 +43,12 @@ def current_request(work: Work) -> frozenset[int]:
     Cost: O(messages behind them).
     """
     for item in reversed(work.items[work.head :]):
-        if item.source is not None and _is_said(item.message) and item.message.text.strip():
+        if item.source is not None and is_said(item.message):
             is_short = work.measure.size(item.raw) <= _REQUEST_SHARE * work.budget_tokens
             return frozenset((item.source,)) if is_short else frozenset()
     return frozenset()
 
 
-def _is_said(message: Message) -> bool:
-    return message.role == "user" and not is_summary(message) and not is_marker(message)
+def is_said(message: Message) -> bool:
+    """Whether these are words of the user, not of ours in the user's name."""
+    return message.role == "user" and not is_summary(message) and not is_marker(message) and bool(message.text.strip())
