@@ -1,6 +1,6 @@
 """What an operation did, for the checks to look at."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -16,14 +16,15 @@ class Found:
     """What was found out about one case; an operation fills in what it has.
 
     `before` is the conversation, `after` the prompt made of it, `value` the answer of an operation that has one.
-    `error` is what was raised, `warnings` what was logged. `again` is the prompt of the same conversation made anew.
+    `error` is what was raised, `warnings` what was logged. `again` is the prompt of the same conversation made anew, or
+    what makes it when it is asked for.
     """
 
     case: Mapping[str, Any]
     before: Sequence[Message] = ()
     after: Sequence[Message] | None = None
     tools: Sequence[ToolSpec] = ()
-    again: Sequence[Message] | None = None
+    again: Sequence[Message] | Callable[[], Sequence[Message]] | None = None
     history: Sequence[Message] | None = None
     value: Any = None
     error: Exception | None = None

@@ -123,3 +123,37 @@ def test_an_error_is_known_by_the_names_that_cases_have_for_it(kind, error):
 
 def test_a_kind_that_is_not_known_is_none():
     assert is_kind("dance") is None
+
+
+PICTURES = {
+    "openai": [{"type": "image_url", "image_url": {"url": "data:image/png;base64,iVBOR"}}],
+    "bedrock": [{"image": {"format": "png", "source": {"bytes": "iVBOR"}}}],
+    "gemini": [{"inlineData": {"mimeType": "image/png", "data": "iVBOR"}}],
+}
+
+
+@pytest.mark.parametrize("format", PICTURES)
+def test_a_picture_is_found_in_any_format(format):
+    key = "parts" if format == "gemini" else "content"
+
+    assert problem_of("request_has_image", format, {"role": "user", key: PICTURES[format]}, n=1) is None
+    assert problem_of("request_has_image", format, {"role": "user", key: [{"text": "q", "type": "text"}]}, n=1)
+
+
+def test_a_body_is_measured_in_bytes_as_it_is_sent():
+    assert problem_of("bytes_at_most", "openai", {"role": "user", "content": "你" * 100}, value=400) is None
+
+
+def test_a_limit_of_messages_may_be_an_error():
+    found = Found({"format": "openai", "max_messages": 1, "messages": []})
+    found.error = errors.ContextFloorError(
+        window_tokens=1, reserve_tokens=0, head_tokens=1, tools_tokens=0, tail_tokens=1
+    )
+
+    assert CHECKS["fits_or_error"](found, {"check": "fits_or_error"}) is None
+    with pytest.raises(errors.ContextFloorError):
+        CHECKS["fits"](found, {"check": "fits"})
+
+
+def test_every_summary_request_fits_where_there_was_none():
+    assert problem_of("every_summary_request_fits", "openai", USER) is None

@@ -131,9 +131,14 @@ def request_field(found: Found, expected: Expected) -> str | None:
 
 @check("one_of")
 def one_of(found: Found, expected: Expected) -> str | None:
-    if any(_OPTIONS[option](found) for option in expected["options"]):
+    if any(_is_option(found, option) for option in expected["options"]):
         return None
     return f"none of them: {briefly(found.value) if found.value is not None else briefly(str(found.error))}"
+
+
+def _is_option(found: Found, option: str) -> bool:
+    """Whether that is what came of it; what has no rule here is a value."""
+    return _OPTIONS[option](found) if option in _OPTIONS else found.value == option
 
 
 def _is_refused_setting(error: Exception | None) -> bool:

@@ -8,6 +8,7 @@ from typing import Any
 
 from aaa.context.summaries import is_summary
 from aaa.messages import Message, OpaquePart
+from aaa.wire.media import media_of
 from tests.cases.checks.pieces import amount, blocks_of, briefly, names_of, pieces
 from tests.cases.checks.registry import check
 from tests.cases.found import Found
@@ -207,12 +208,15 @@ def tool_use_last(found: Found, expected: Expected) -> str | None:
 
 @check("idempotent")
 def idempotent(found: Found, expected: Expected) -> str | None:
-    return None if list(found.again or ()) == list(found.prompt) else "a second time changes something"
+    again = found.again() if callable(found.again) else found.again
+    return None if list(again or ()) == list(found.prompt) else "a second time changes something"
 
 
 @check("deterministic")
 def deterministic(found: Found, expected: Expected) -> str | None:
-    return None if found.facts["twice"] == found.prompt else "another result for the same conversation"
+    twice = found.facts["twice"]
+    same = list(twice() if callable(twice) else twice) == list(found.prompt)
+    return None if same else "another result for the same conversation"
 
 
 @check("unchanged")
@@ -334,12 +338,13 @@ def newest_images_kept(found: Found, expected: Expected) -> str | None:
 
 def _has_image(message: Message) -> bool:
     parts = message.content if isinstance(message.content, tuple) else ()
-    return any(isinstance(part, OpaquePart) and "image" in part.type for part in parts)
+    media = (media_of(part) for part in parts if isinstance(part, OpaquePart))
+    return any(one is not None and one.kind == "image" for one in media)
 
 
 @check("request_has_image")
 def request_has_image(found: Found, expected: Expected) -> str | None:
-    messages = found.requests[expected["n"] - 1].messages
+    messages = found.requests[expected["n"] - 1].messages if found.requests else found.prompt
     return None if any(map(_has_image, messages)) else "there is none"
 
 

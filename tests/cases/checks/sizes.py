@@ -96,12 +96,12 @@ def _budget(found: Found) -> int:
 
 @check("fits", "fits_or_error")
 def fits(found: Found, expected: Expected) -> str | None:
-    if "max_messages" in found.case:
-        count = len(found.turns)
-        return None if count <= found.case["max_messages"] else f"{count} messages"
     if found.error is not None and expected["check"] == "fits_or_error":
         numbers = getattr(found.error, "needed_tokens", 0), getattr(found.error, "budget_tokens", 0)
         return None if numbers[0] > numbers[1] > 0 else f"{type(found.error).__name__} without numbers"
+    if "max_messages" in found.case:
+        count = len(found.turns)
+        return None if count <= found.case["max_messages"] else f"{count} messages"
     if "summaries" in found.facts:
         return every_summary_request_fits(found, expected)
     size = counter_of(found.case).count(found.prompt, found.tools)
@@ -112,8 +112,6 @@ def fits(found: Found, expected: Expected) -> str | None:
 def every_summary_request_fits(found: Found, expected: Expected) -> str | None:
     window = found.case.get("window", found.case.get("to_window"))
     counter = counter_of(found.case)
-    if not found.summarizer.requests:
-        return "no summary was asked for"
     for number, request in enumerate(found.summarizer.requests, 1):
         size = counter.count(request.messages) + request.params["max_tokens"]
         if size > window:
@@ -152,7 +150,7 @@ def at_most_chars(found: Found, expected: Expected) -> str | None:
 
 @check("bytes_at_most")
 def bytes_at_most(found: Found, expected: Expected) -> str | None:
-    size = len(json.dumps(found.format.body(found.prompt)).encode())
+    size = len(json.dumps(found.format.body(found.prompt), ensure_ascii=False).encode("utf-8", "surrogatepass"))
     return None if size <= expected["value"] else f"{size:,} bytes"
 
 
