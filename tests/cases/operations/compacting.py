@@ -107,7 +107,8 @@ async def _compacted(found: Found, fitter: PromptFitter, messages: Sequence[Mess
 
 
 def _with_record(covered: Sequence[Message], text: str, upto: int, later: Sequence[Message] = ()) -> FitterState:
-    digest = Transcript([*covered, *later], count=lambda _: 0).digest(upto)
+    transcript = Transcript([*covered, *later], count=lambda _: 0)
+    digest = transcript.digest(upto) if upto <= len(transcript) else ""  # of a conversation that is not here
     begin = next((index for index, message in enumerate(covered) if not message.is_system), 0)
     return FitterState(records=(SummaryRecord(upto, digest, text, begin=begin),))
 
@@ -206,7 +207,10 @@ def resume(found: Found) -> None:
 def switch_model(found: Found) -> None:
     """The same conversation, with another model that has a smaller window."""
     case = found.case
-    _switched(found, [case["from_window"], case["to_window"]], case.get("reserve_output", 0))
+    try:
+        _switched(found, [case["from_window"], case["to_window"]], case.get("reserve_output", 0))
+    except (AaaError, ValueError) as error:
+        found.error = error
 
 
 def switch_model_and_back(found: Found) -> None:

@@ -55,7 +55,7 @@ def _size_of_side(found: Found, side: Any) -> int:
 
 def count_many(found: Found) -> None:
     """The sizes of several conversations."""
-    found.value = [_size(found, turns) for turns in found.case["lists"]]
+    found.value = [_size_of_side(found, side) for side in found.case["lists"]]
 
 
 def count_text(found: Found) -> None:
@@ -107,20 +107,23 @@ def input_budget(found: Found) -> None:
     """What a prompt may have."""
     case = found.case
     try:
-        reserve = case.get("max_output", 0) + case.get("margin", 0)
+        reserve = _output_of(case) + case.get("margin", 0)
         found.value = ContextPolicy(case["window"], reserve_output=reserve).settings(None).budget_tokens
     except (ValueError, TypeError) as error:
         found.error = error
 
 
+def _output_of(case: Mapping[str, Any]) -> int:
+    """The room for the reply, by the name that a case has for it; none where it says null."""
+    return case.get("reserve_output", case.get("max_output")) or 0
+
+
 def trigger(found: Found) -> None:
     """Where compaction starts."""
     case = found.case
-    ratio = case.get("ratio", 0.85)
+    ratio = case.get("ratio", case.get("threshold_ratio", 0.85))
     try:
-        policy = ContextPolicy(
-            case["window"], reserve_output=case.get("max_output", 0), trigger=ratio, target=min(0.6, ratio)
-        )
+        policy = ContextPolicy(case["window"], reserve_output=_output_of(case), trigger=ratio, target=min(0.6, ratio))
         found.value = policy.settings(None).trigger_tokens
     except ValueError as error:
         found.error = error
@@ -130,14 +133,19 @@ def max_output_for(found: Found) -> None:
     """What may be asked for as output."""
     case = found.case
     settings = ContextPolicy(case["window"], reserve_output=0).settings(None)
-    case = {"wanted": case.get("model_max_output") or case["window"]} | case
-    found.value = settings.output_for(case["prompt"], case["wanted"], largest=case.get("model_max_output"))
+    wanted = case.get("wanted") or case.get("model_max_output") or case["window"]
+    found.value = settings.output_for(case["prompt"], wanted, largest=case.get("model_max_output"))
 
 
 def usage_report(found: Found) -> None:
     """How full the window is."""
     case = found.case
-    gauge = Gauge(tokens=case["context"], settings=ContextPolicy(case["window"], reserve_output=0).settings(None))
+    try:
+        settings = ContextPolicy(case["window"], reserve_output=0).settings(None)
+    except ValueError as error:
+        found.error = error
+        return
+    gauge = Gauge(tokens=case["context"], settings=settings)
     found.value = {"used_percent": gauge.used_percent, "free": gauge.free_tokens}
 
 
@@ -145,9 +153,10 @@ def budget_report(found: Found) -> None:
     """A window that tools, instructions and reserve do not fit in."""
     case, counter = found.case, CharCounter(_CHARS)
     summarizer_of(found)
-    policy = ContextPolicy(case["window"], reserve_output=case["buffer"], counter=counter, summarizer=found.summarizer)
     messages = [Message("user", "w" * 4 * case["messages_tokens"])]
+    summarizer = found.summarizer
     try:
+        policy = ContextPolicy(case["window"], reserve_output=case["buffer"], counter=counter, summarizer=summarizer)
         asyncio.run(policy.prepare(messages, tools=tools_of(case["fixed_tokens"], counter)))
     except (AaaError, ValueError) as error:
         found.error = error

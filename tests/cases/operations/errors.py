@@ -8,6 +8,7 @@ import aaa.llm
 from aaa.context import CalibratedCounter, ContextPolicy, PromptFitter
 from aaa.errors import (
     AaaError,
+    ClientSetupError,
     ContextOverflowError,
     InvalidRequestError,
     OutputLimitError,
@@ -139,10 +140,14 @@ def _usage_of(call: Mapping[str, Any]) -> Usage | None:
 
 
 def learn_window(found: Found) -> None:
-    """Which of several windows holds: the operator's, the server's, a published one; and what a refusal told."""
+    """Which of several windows holds: the operator's, the server's, a published one; and what a refusal told.
+
+    An operator may want less than the server has, and cannot have more.
+    """
     case = found.case
-    window = case.get("configured") or (_asked(case["server"]) if "server" in case else None) or case.get("catalog")
-    reserve = case.get("configured_max_output", 0)
+    served = _asked(case["server"], case.get("provider", "")) if "server" in case else None
+    window = min(filter(None, (case.get("configured"), served)), default=case.get("catalog"))
+    reserve = case.get("configured_max_output") or case.get("catalog_max_output") or 0
     fitter = PromptFitter(ContextPolicy(window or _UNKNOWN, reserve_output=reserve))
     for error in [case["error"]] if "error" in case else case.get("errors", ()):
         overflow = recognize(fault_from(case.get("status", 400), {}, error), provider=case.get("provider", ""))
@@ -152,16 +157,20 @@ def learn_window(found: Found) -> None:
     found.value, found.facts["max_output"] = settings.window_tokens, settings.reserve_tokens
 
 
-def _asked(server: Mapping[str, Any]) -> int:
-    """What a server says that was started so."""
+def _asked(server: Mapping[str, Any], provider: str) -> int | None:
+    """What a server says that was started so, as far as it says anything."""
     from tests.llm.test_windows import MODEL, Documents
 
+    client, path = ("ollama", "") if provider == "ollama" else ("openai", "/v1")
     with Documents(_documents(server, MODEL)) as served:
-        return window_of(aaa.llm.client(f"openai:{MODEL}", base_url=served.url + "/v1", api_key="k"))(None)
+        try:
+            return window_of(aaa.llm.client(f"{client}:{MODEL}", base_url=served.url + path, api_key="k"))(None)
+        except ClientSetupError:
+            return None
 
 
 def _documents(server: Mapping[str, Any], model: str) -> dict[str, Any]:
-    """The documents in which servers tell it: llama-server, LM Studio, and those that list it with the model."""
+    """The documents in which servers tell it: llama-server, LM Studio, Ollama, and those that list it by model."""
     listed = {
         key: server[key]
         for key in ("max_model_len", "context_length", "context_window", "top_provider")
@@ -174,6 +183,10 @@ def _documents(server: Mapping[str, Any], model: str) -> dict[str, Any]:
         documents["/props"] = {"default_generation_settings": {"n_ctx": server["n_ctx"]}}
     if "loaded_context_length" in server:
         documents["/api/v0/models"] = {"data": [{"id": model, **server}]}
+    if loaded := server.get("num_ctx", server.get("context_length")):
+        documents["/api/ps"] = {"models": [{"name": model, "context_length": loaded}]}
+    if "model_info" in server or "parameters" in server:
+        documents["/api/show"] = {key: server[key] for key in ("model_info", "parameters") if key in server}
     return documents
 
 

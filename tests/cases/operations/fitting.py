@@ -2,7 +2,8 @@
 
 import asyncio
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 from msgspec import convert
@@ -12,6 +13,7 @@ from aaa.context import (
     ClearToolResults,
     ContextPolicy,
     DropOldest,
+    Prepared,
     PromptFitter,
     Summarize,
     TruncateToolResults,
@@ -24,6 +26,7 @@ from aaa.runtime import Engine, MemoryEventStore
 from tests.cases.counters import TurnCounter, counter_of
 from tests.cases.formats import format_of
 from tests.cases.found import Found
+from tests.cases.notation import ScriptedModel
 from tests.cases.operations.compacting import summarizer_of
 from tests.cases.operations.turns import pinned_first, tools_of
 from tests.runtime.making import Given
@@ -31,6 +34,7 @@ from tests.runtime.making import Given
 __all__ = ["OPERATIONS"]
 
 _WIDE = 10_000_000  # tokens: a window that nothing here is too large for
+_CHAT = format_of({})[0]
 _ALWAYS: dict[str, Any] = {"trigger": 1e-9, "target": 1e-9}  # strategies run whatever the size
 
 
@@ -38,37 +42,57 @@ def fit(found: Found) -> None:
     """Make a conversation fit a window, or a number of messages."""
     case = found.case
     read = found.given_format.request(case["messages"], case.get("tools", ()))
-    counter = TurnCounter(found.format) if "max_messages" in case else counter_of(case)
+    counter = _counter(found)
     found.tools = [*read.tools, *(tools_of(case["fixed_tokens"], counter) if "fixed_tokens" in case else ())]
     found.before = [*pinned_first(found, read.messages)]
     found.facts["untouched"] = list(found.before)
     summarizer_of(found)
     try:
-        fitter = PromptFitter(_policy(found, counter))
         start = time.process_time()
-        prepared = asyncio.run(fitter.fit(found.before, tools=found.tools, **found.target))
+        prepared = asyncio.run(_fitted(found, found.before, counter, found.summarizer))
         found.seconds = time.process_time() - start
     except (AaaError, ValueError) as error:
         found.error = error
         return
     found.after, found.plan, found.history = prepared.messages, prepared.plan, found.before
     found.count_calls = getattr(counter, "calls", 0)
+    found.again, found.facts["twice"] = partial(_anew, found, found.after), partial(_anew, found, found.before)
 
 
-def _policy(found: Found, counter: Any) -> ContextPolicy:
+def _counter(found: Found) -> Any:
+    return TurnCounter(found.format) if "max_messages" in found.case else counter_of(found.case)
+
+
+def _anew(found: Found, messages: Sequence[Message]) -> list[Message]:
+    """What the same settings make of messages, with a summarizer that begins its script again."""
+    summarizer = ScriptedModel(found.case.get("summarizer"))
+    return list(asyncio.run(_fitted(found, messages, _counter(found), summarizer)).messages)
+
+
+async def _fitted(
+    found: Found, messages: Sequence[Message], counter: Any, summarizer: ScriptedModel
+) -> Prepared[Message]:
+    """First the limits that hold however much room there is, then the window."""
+    for limits, settings in _limits(found.case):
+        policy = ContextPolicy(_WIDE, reserve_output=0, counter=counter, strategies=limits, **settings, **_ALWAYS)
+        messages = (await PromptFitter(policy).fit(messages, tools=found.tools, **found.target)).messages
+    policy = _policy(found, counter, summarizer)
+    return await PromptFitter(policy).fit(messages, tools=found.tools, **found.target)
+
+
+def _policy(found: Found, counter: Any, summarizer: ScriptedModel) -> ContextPolicy:
     case = found.case
-    summarize = {"summarizer": found.summarizer} if "summarizer" in case else {}
     if "max_messages" in case:
         limits: dict[str, Any] = {"trigger": 1.0, "target": 1.0}
-        strategies = [*([Summarize(found.summarizer)] if summarize else []), DropOldest()]
+        strategies = [*([Summarize(summarizer)] if "summarizer" in case else []), DropOldest()]
         return ContextPolicy(case["max_messages"], reserve_output=0, counter=counter, strategies=strategies, **limits)
     return ContextPolicy(
         case.get("window", _WIDE),
         reserve_output=case.get("reserve_output", 0),
         counter=counter,
         strategies=_strategies(case),
-        **(_ALWAYS if _limits(case) else _ratio(case)),
-        **summarize,
+        **_ratio(case),
+        **({"summarizer": summarizer} if "summarizer" in case else {}),
     )
 
 
@@ -78,19 +102,21 @@ def _ratio(case: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _strategies(case: Mapping[str, Any]) -> Sequence[Any] | None:
+    if "max_tool_result_chars" not in case:
+        return None
+    summarize = [Summarize()] if "summarizer" in case else []
+    return [TruncateToolResults(case["max_tool_result_chars"]), ClearToolResults(), *summarize, DropOldest()]
+
+
+def _limits(case: Mapping[str, Any]) -> list[tuple[list[Any], dict[str, Any]]]:
+    """Limits beside the window, each with the settings that it needs; of results not even the newest is spared."""
+    limits: list[tuple[list[Any], dict[str, Any]]] = []
     if "max_tool_result_chars" in case:
-        summarize = [Summarize()] if "summarizer" in case else []
-        return [TruncateToolResults(case["max_tool_result_chars"]), ClearToolResults(), *summarize, DropOldest()]
-    return _limits(case) or None
-
-
-def _limits(case: Mapping[str, Any]) -> list[Any]:
-    """Limits beside the window, which hold however much room there is."""
-    limits: list[Any] = []
+        limits.append(([TruncateToolResults(case["max_tool_result_chars"])], {"keep_recent": 0}))
     if "max_request_bytes" in case:
-        limits.append(DropMedia(max_bytes=case["max_request_bytes"]))
+        limits.append(([DropMedia(max_bytes=case["max_request_bytes"])], {}))
     if "max_tokens_per_message" in case:
-        limits.append(CutMessages(case["max_tokens_per_message"]))
+        limits.append(([CutMessages(case["max_tokens_per_message"])], {}))
     return limits
 
 
@@ -128,27 +154,39 @@ def clear_tool_results(found: Found) -> None:
     settings = {"placeholder": case["marker"]} if "marker" in case else {}
     if "keep_last_results" in case:
         settings["keep_last"] = case["keep_last_results"]
+    spared = [*case.get("protect_tools", ()), *case.get("exclude_tools", ())]
     try:
-        if "protect_tools" not in case and _is_chat(found):
-            _reduced(found, aimu.clear_tool_results(case["messages"], **settings))
+        if not spared and _is_chat(found):
+            _reduce(found, partial(aimu.clear_tool_results, **settings))
         else:
-            _apply(found, ClearToolResults(**settings).sparing(*case.get("protect_tools", ())))
+            _apply(found, ClearToolResults(**settings).sparing(*spared))
     except ValueError as error:
         found.error = error
 
 
 def _is_chat(found: Found) -> bool:
-    return found.given_format is format_of({})[0]
+    return found.given_format is _CHAT
 
 
-def _apply(found: Found, strategy: Any) -> None:
+def _apply(found: Found, strategy: Any, added: Message | None = None, **settings: Any) -> None:
     """What a strategy makes of the whole conversation: of dicts, where they are OpenAI's, else of messages."""
-    policy = ContextPolicy(_WIDE, reserve_output=0, strategies=[strategy], keep_recent=0, **_ALWAYS)
-    if _is_chat(found):
-        _reduced(found, asyncio.run(policy.prepare(found.case["messages"])).messages)
-        return
-    found.before = found.given_format.read(found.case["messages"])
-    found.after = list(asyncio.run(policy.prepare(found.before)).messages)
+    policy = ContextPolicy(_WIDE, reserve_output=0, strategies=[strategy], keep_recent=0, **settings, **_ALWAYS)
+    _reduce(found, lambda given: list(asyncio.run(policy.prepare(given)).messages), added)
+
+
+def _reduce(found: Found, reduce: Callable[[list[Any]], list[Any]], added: Message | None = None) -> None:
+    """What is made of a conversation, to which a result may have come."""
+    is_chat, read = _is_chat(found), found.given_format.read
+    turns = [*found.case["messages"], *(_CHAT.turns([added]) if added else ())]
+    given: list[Any] = turns if is_chat else [*read(found.case["messages"]), *([added] if added else ())]
+    found.before = read(found.case["messages"]) if is_chat else given
+    reduced = reduce(given)
+
+    def messages_of(items: list[Any]) -> list[Message]:
+        return read(items) if is_chat else items
+
+    found.after = messages_of(reduced)
+    found.again, found.facts["twice"] = lambda: messages_of(reduce(reduced)), lambda: messages_of(reduce(given))
 
 
 def shrink_calls(found: Found) -> None:
@@ -161,21 +199,12 @@ def add_tool_result(found: Found) -> None:
     case = found.case
     read = found.given_format.read(case["messages"])
     pending = next(call for message in reversed(read) for call in reversed(message.tool_calls))
-    limit = case.get("max_string_chars") or case["max_chars"]
+    limit = case.get("max_string_chars") or case.get("max_chars") or case["max_tool_result_chars"]
+    result = Message("tool", case["result"], tool_call_id=pending.id)
     if _is_chat(found):
-        result = {"role": "tool", "tool_call_id": pending.id, "content": case["result"]}
-        _reduced(found, aimu.truncate_tool_results([*case["messages"], result], max_chars=limit))
-        return
-    found.before = [*read, Message("tool", case["result"], tool_call_id=pending.id)]
-    policy = ContextPolicy(
-        _WIDE, reserve_output=0, strategies=[TruncateToolResults(limit)], keep_recent=0, provider=found.rules, **_ALWAYS
-    )
-    found.after = list(asyncio.run(policy.prepare(found.before)).messages)
-
-
-def _reduced(found: Found, dicts: Sequence[dict[str, Any]]) -> None:
-    found.before = found.given_format.read(found.case["messages"])
-    found.after = found.given_format.read(dicts)
+        _reduce(found, partial(aimu.truncate_tool_results, max_chars=limit), result)
+    else:
+        _apply(found, TruncateToolResults(limit), result, provider=found.rules)
 
 
 def strip_old_thinking(found: Found) -> None:
@@ -201,9 +230,9 @@ def prune_then_read(found: Found) -> None:
         messages += _read(read["id"], read["key"], read["content"])
     cleared = aimu.clear_tool_results(messages, keep_last=len(case["reads"]) - len(case["prune"]))
     again = next(read for read in case["reads"] if read["key"] == case["read_again"])
-    found.before = found.given_format.read([*messages, *_read("again", again["key"], again["content"])])
+    found.before = _CHAT.read([*messages, *_read("again", again["key"], again["content"])])
     policy = ContextPolicy(_WIDE, provider=found.rules)
-    given = [*found.given_format.read(cleared), *found.before[-2:]]
+    given = [*_CHAT.read(cleared), *found.before[-2:]]
     found.after = list(asyncio.run(policy.prepare(given)).messages)
     found.value = "full" if found.after[-1].text == again["content"] else "short"
 

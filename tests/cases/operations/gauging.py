@@ -9,6 +9,7 @@ from aaa.messages import Message, ToolCall, Usage
 from aaa.wire.usage import context_tokens, usage_from
 from tests.cases.counters import CharCounter, counter_of
 from tests.cases.found import Found
+from tests.cases.names import named
 from tests.cases.operations.turns import tools_of
 
 __all__ = ["OPERATIONS"]
@@ -16,9 +17,9 @@ __all__ = ["OPERATIONS"]
 _CHARS = {"chars_per_token": 4, "per_message": 0, "count": ["content", "arguments"]}
 _WIDE = 100_000_000
 _APIS = {
-    **dict.fromkeys(("normalised", "claude", "vertex-anthropic"), "anthropic"),
-    **dict.fromkeys(("google", "vertex", "gemini-vertex"), "gemini"),
-    **dict.fromkeys(("responses", "azure-responses"), "openai-responses"),
+    **dict.fromkeys(("normalised", "anthropic-vertex"), "anthropic"),
+    **dict.fromkeys(("google", "vertex"), "gemini"),
+    "azure-responses": "openai-responses",
 }
 _READ_AS_NAMED = ("openai-chat", "openai-responses", "anthropic", "gemini", "ollama", "bedrock", "cohere")
 _BY_KEY = {
@@ -27,29 +28,33 @@ _BY_KEY = {
     "cache_creation_input_tokens": "anthropic",
     "input_tokens_details": "openai-responses",
     "promptTokenCount": "gemini",
+    "prompt_token_count": "gemini",
     "inputTokens": "bedrock",
     "prompt_eval_count": "ollama",
     "input_tokens": "openai-responses",
 }
 _NORMALISED = {
-    "input": "input_tokens",
-    "output": "output_tokens",
-    "cacheRead": "cache_read_input_tokens",
-    "cacheWrite": "cache_creation_input_tokens",
+    **dict.fromkeys(("input", "inputTokens"), "input_tokens"),
+    **dict.fromkeys(("output", "outputTokens"), "output_tokens"),
+    **dict.fromkeys(("cacheRead", "cache_read", "cacheReadTokens"), "cache_read_input_tokens"),
+    **dict.fromkeys(("cacheWrite", "cache_write", "cacheWriteTokens"), "cache_creation_input_tokens"),
 }
+_BEDROCK = ("inputTokens", "outputTokens")  # by themselves they are Bedrock's
 
 
 def usage_to_context(found: Found) -> None:
     """What a report says about the next prompt's size."""
     case = found.case
-    usage = case["usage"] if "usage" in case else case["session_usage"][-1]
-    found.value = context_tokens(*_read_usage(case.get("provider", ""), usage))
+    reports = [case["usage"]] if "usage" in case else case["session_usage"]
+    sizes = [context_tokens(*_read_usage(case.get("provider", ""), usage)) for usage in reports]
+    found.value = next(filter(None, reversed(sizes)), sizes[-1])
 
 
 def _read_usage(provider: str, usage: Mapping[str, Any] | None) -> tuple[str, Usage | None]:
     """The format of a report, by the provider's name and where that tells nothing by its keys; and what it says."""
-    if set(usage or {}) & set(_NORMALISED):
-        usage = {_NORMALISED.get(key, key): value for key, value in (usage or {}).items()}
+    usage, provider = _flat(usage), named(provider)
+    if usage and set(usage) & set(_NORMALISED) - set(_BEDROCK):
+        usage = {_NORMALISED.get(key, key): value for key, value in usage.items()}
         provider = "normalised"
     api = _APIS.get(provider, provider if provider in _READ_AS_NAMED else "")
     if not api:
@@ -57,10 +62,22 @@ def _read_usage(provider: str, usage: Mapping[str, Any] | None) -> tuple[str, Us
     return api, usage_from(api, usage, provider=provider)
 
 
+def _flat(usage: Mapping[str, Any] | None) -> Mapping[str, Any] | None:
+    """A report whose cached tokens stand in an object of their own, and its reasoning beside the output, as others."""
+    match usage:
+        case {"cache": {"read": read, "write": written}, **rest}:
+            output = rest.get("output", 0) + rest.pop("reasoning", 0)
+            return {**rest, "output": output, "cache_read": read, "cache_write": written}
+    return usage
+
+
 def should_compact(found: Found) -> None:
     """Whether the next prompt is above the trigger, after a report for an earlier one."""
     case = found.case
-    found.value = _gauge(found, case.get("usage")).needs_compaction
+    try:
+        found.value = _gauge(found, case.get("usage")).needs_compaction
+    except ValueError as error:
+        found.error = error
 
 
 def should_compact_many(found: Found) -> None:
@@ -70,9 +87,10 @@ def should_compact_many(found: Found) -> None:
 
 def context_size(found: Found) -> None:
     """The size of a conversation in which older reports stand."""
-    found.before = found.given_format.read(found.case["messages"])
+    request = found.given_format.request(found.case["messages"], found.case.get("tools", ()))
+    found.before = list(request.messages)
     fitter = PromptFitter(ContextPolicy(_WIDE, reserve_output=0, counter=counter_of(found.case)))
-    found.value = fitter.gauge(found.before).tokens
+    found.value = fitter.gauge(found.before, tools=request.tools).tokens
 
 
 def _gauge(found: Found, usage: Mapping[str, Any] | None) -> Gauge:
@@ -90,9 +108,9 @@ def _gauge(found: Found, usage: Mapping[str, Any] | None) -> Gauge:
     if "estimate" in case and earlier:
         messages.append(Message("assistant", "w" * 4 * max(case["estimate"] - prompt, 0)))
         fitter = _sent(policy, messages, fitter)
-    _, known = _read_usage(case.get("provider", ""), usage)
+    api, known = _read_usage(case.get("provider", ""), usage)
     fitter.record(known)
-    reply = known.completion_tokens if known is not None else 0
+    reply = context_tokens(api, known) - known.prompt_tokens if known is not None else 0
     messages.append(Message("assistant", "w" * (4 * reply + case.get("messages_since_usage_chars", 0))))
     return fitter.gauge(messages, tools=tools)
 
@@ -119,8 +137,8 @@ def _tokens_sent(case: Mapping[str, Any], usage: Mapping[str, Any] | None) -> tu
 def _policy(case: Mapping[str, Any]) -> ContextPolicy:
     window = case.get("window") or 2 * case["threshold"]
     reserve = case.get("reserve_output", case.get("max_output", 0))
-    ratio = case["threshold"] / (window - reserve) if "threshold" in case else case.get("threshold_ratio", 0.85)
-    ratio = min(ratio, 1.0)
+    limit = min(case["threshold"] / (window - reserve), 1.0) if "threshold" in case else None
+    ratio = case.get("threshold_ratio", 0.85) if limit is None else limit
     return ContextPolicy(
         window,
         reserve_output=reserve,

@@ -46,7 +46,8 @@ def run_turn(found: Found) -> None:
     case = found.case
     summarizer_of(found)
     found.provider = ScriptedModel(case["provider"])
-    found.before = pinned_first(found, found.given_format.read(case["messages"]))
+    read = found.given_format.request(case["messages"], case.get("tools", ()))
+    found.before, found.tools = pinned_first(found, read.messages), read.tools
     policy = ContextPolicy(
         case.get("window", _WINDOW),
         reserve_output=case.get("reserve_output", 0),
@@ -54,11 +55,13 @@ def run_turn(found: Found) -> None:
         strategies=[Summarize(found.summarizer), DropOldest()],
         provider=found.rules,
     )
-    found.error = _ask(found.provider, policy, found.before)
+    found.error = _ask(found.provider, policy, found.before, found.tools)
     found.facts["recovers"] = _recovers(found)
 
 
-def _ask(client: Any, policy: ContextPolicy, messages: Sequence[Message]) -> Exception | None:
+def _ask(
+    client: Any, policy: ContextPolicy, messages: Sequence[Message], tools: Sequence[ToolSpec] = ()
+) -> Exception | None:
     errors: list[Exception] = []
 
     class _Watched:
@@ -69,7 +72,7 @@ def _ask(client: Any, policy: ContextPolicy, messages: Sequence[Message]) -> Exc
 
     async def ask(run: Any, _: Any) -> str:
         try:
-            return (await run.llm(messages)).message.text
+            return (await run.llm(messages, tools=tools)).message.text
         except AaaError as error:
             errors.append(error)
             raise
