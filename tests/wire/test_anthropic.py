@@ -135,7 +135,7 @@ def test_a_tool_that_the_provider_runs_is_kept_whole():
             0,
             "the tool_use_id of a tool_result block must be a string, not NoneType",
         ),
-        ([turn("assistant", call("1", input="{}"))], 0, "the input of a tool_use block must be an object, not str"),
+        ([turn("assistant", call("1", input=5))], 0, "the input of a tool_use block must be an object, not int"),
         ([turn("assistant", call("1", id=1))], 0, "the id of a tool_use block must be a string, not int"),
         ([turn("assistant", text("x", cache_control=object()))], 0, "a value is not JSON: object is not JSON"),
     ],
@@ -267,6 +267,21 @@ def test_arguments_become_an_object_and_what_is_none_comes_back_as_it_was(argume
     assert message.tool_calls[0].arguments_json == (
         arguments if "INVALID_JSON" in given else json.dumps(given).replace(" ", "")
     )
+
+
+@pytest.mark.parametrize(
+    ("given", "arguments", "written"),
+    [
+        ('{"command": "ls', '{"command": "ls', {"INVALID_JSON": '{"command": "ls'}),
+        ('{"a":1}', '{"a":1}', {"a": 1}),
+        ([1, 2], "[1,2]", {"INVALID_JSON": "[1,2]"}),
+        (None, "{}", {}),
+    ],
+)
+def test_an_input_that_is_no_object_is_read_as_its_text_and_written_as_one(given, arguments, written):
+    (message,) = read(turn("assistant", call("1", input=given)))
+    assert message.tool_calls[0].arguments_json == arguments
+    assert turns_of(message)[0]["content"][0]["input"] == written
 
 
 def test_a_tool_is_written_with_a_schema_of_an_object():

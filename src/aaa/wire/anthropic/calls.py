@@ -13,7 +13,7 @@ from aaa.messages import Message, ToolCall
 from aaa.wire.anthropic.blocks import block_from_part, content_from_blocks, list_of_blocks, string_in
 from aaa.wire.anthropic.hints import hints_of, laid_over, unwritten, with_hints
 from aaa.wire.arguments import object_or_wrapped, text_of
-from aaa.wire.lossless import Fields, mapping
+from aaa.wire.lossless import Fields, compact, mapping
 
 __all__ = ["block_from_call", "block_from_result", "call_from_block", "result_from_block"]
 
@@ -21,13 +21,23 @@ __all__ = ["block_from_call", "block_from_result", "call_from_block", "result_fr
 def call_from_block(block: Mapping[str, Any]) -> ToolCall:
     """A call; its input is kept as JSON text.
 
+    A text (what a model wrote before it was cut off) or a list is kept as its text, and null as {}: Anthropic refuses
+    them, so that they are not written as they were read but as every call's arguments are.
+
     Raises:
-        WireError: no id, no name, or an input that is no object.
+        WireError: no id, no name, or an input that is none of these.
     """
-    given = mapping(block.get("input"), "the input of a tool_use block")
-    call = ToolCall(string_in(block, "id"), string_in(block, "name"), text_of(given))
+    call = ToolCall(string_in(block, "id"), string_in(block, "name"), _arguments(block.get("input")))
     hints = unwritten(block, {"type": "tool_use", "id": call.id, "name": call.name}, "input")
     return replace(call, extra=with_hints("", hints)) if hints else call
+
+
+def _arguments(given: Any) -> str:
+    if given is None or isinstance(given, str):
+        return given or "{}"
+    if isinstance(given, list):
+        return compact(given)
+    return text_of(mapping(given, "the input of a tool_use block"))
 
 
 def block_from_call(call: ToolCall) -> Fields:
