@@ -77,6 +77,19 @@ REPORTED = {
         usage(424, 110, 534, 0, 400),
     ),
     "only a total": ("openai-chat", {"prompt_tokens": 10, "total_tokens": 14}, usage(10, 4, 14)),
+    "nothing but a total": ("openai-chat", {"total_tokens": 5000}, usage(5000, 0, 5000)),
+    "Gemini, nothing but a total": ("gemini", {"totalTokenCount": 1200}, usage(1200, 0, 1200)),
+    "Bedrock, nothing but a total": ("bedrock", {"totalTokens": 1200}, usage(1200, 0, 1200)),
+    "Bedrock, as its metrics spell it": (
+        "bedrock",
+        {
+            "inputTokenCount": 100,
+            "outputTokenCount": 40,
+            "cacheReadInputTokenCount": 900,
+            "cacheWriteInputTokenCount": 7,
+        },
+        usage(1007, 40, 1047, 900, 7),
+    ),
     "no prompt": ("openai-chat", {"completion_tokens": 4, "total_tokens": 14}, usage(10, 4, 14)),
     "Responses": (
         "openai-responses",

@@ -42,6 +42,7 @@ _CACHED = (
     "input_tokens_details.cached_tokens",
     "input_tokens_details.cache_read_input_tokens",  # Perplexity's Responses API
     "cacheReadInputTokens",
+    "cacheReadInputTokenCount",
     "cachedContentTokenCount",
     "cached_content_token_count",
 )
@@ -188,9 +189,13 @@ def _is_in_top_level(iteration: Fields) -> bool:
 
 
 def _bedrock(usage: Fields, _: str) -> Usage:
-    read, written = _count(usage, "cacheReadInputTokens"), _count(usage, "cacheWriteInputTokens")
-    prompt = (_count(usage, "inputTokens") or 0) + (read or 0) + (written or 0)
-    return _usage(prompt, _count(usage, "outputTokens"), _count(usage, "totalTokens"), read, written, None)
+    """Either spelling: Converse's, and the one of its streams' `amazon-bedrock-invocationMetrics`."""
+    fresh = _count(usage, "inputTokens", "inputTokenCount")
+    read = _count(usage, "cacheReadInputTokens", "cacheReadInputTokenCount")
+    written = _count(usage, "cacheWriteInputTokens", "cacheWriteInputTokenCount")
+    counts = [count for count in (fresh, read, written) if count is not None]
+    prompt, completion = sum(counts) if counts else None, _count(usage, "outputTokens", "outputTokenCount")
+    return _usage(prompt, completion, _count(usage, "totalTokens"), read, written, None)
 
 
 def _gemini(usage: Fields, _: str) -> Usage:
@@ -228,10 +233,11 @@ def _usage(
     *,
     outside: int = 0,
 ) -> Usage:
-    """A count that is missing is what the total leaves for it. Parts are never more than what they are part of: xAI
-    reports cached tokens of a preamble that it does not count (seen on Azure, 2026)."""
+    """A count that is missing is what the total leaves for it, the prompt all of it where the completion is missing
+    too. Parts are never more than what they are part of: xAI reports cached tokens of a preamble that it does not count
+    (seen on Azure, 2026)."""
     total = total or 0
-    prompt = max(0, total - (completion or 0) - outside) if prompt is None and completion is not None else prompt or 0
+    prompt = max(0, total - (completion or 0) - outside) if prompt is None else prompt
     completion = max(0, total - prompt) if completion is None and prompt else (completion or 0) + outside
     cached = min(cached or 0, prompt)
     return Usage(
