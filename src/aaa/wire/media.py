@@ -3,6 +3,9 @@
     OpaquePart of one format ── portable ──▶ Media | text | None ──▶ the part of another format
 
 Everything else (thinking, reasoning, calls the provider ran itself) means something to its own provider alone.
+
+Histories also hold parts of libraries that are no provider's: MCP's {"data", "mimeType"}, the AI SDK's {"image"} and
+{"data", "mediaType"}, LangChain's {"base64", "mime_type"}, Anthropic's blocks among those of OpenAI's chat format.
 """
 
 import json
@@ -16,6 +19,8 @@ from aaa.messages import OpaquePart
 __all__ = ["Media", "data_url", "media_of", "portable"]
 
 Kind = Literal["image", "audio", "video", "document"]
+
+_MIME_TYPES = ("mimeType", "mediaType", "mime_type")
 
 
 class Media(msgspec.Struct, frozen=True):
@@ -34,7 +39,7 @@ def media_of(part: OpaquePart) -> Media | None:
     read = _READERS.get((part.format, part.type))
     try:
         return read(json.loads(part.json)) if read else None
-    except (KeyError, TypeError, ValueError, AttributeError):
+    except (KeyError, TypeError, ValueError, AttributeError, StopIteration):
         return None
 
 
@@ -68,7 +73,9 @@ def _chat_audio(part: dict[str, Any]) -> Media:
     return Media("audio", f"audio/{sound['format']}", sound["data"])
 
 
-def _chat_file(part: dict[str, Any]) -> Media:
+def _chat_file(part: dict[str, Any]) -> Media | None:
+    if "file" not in part:
+        return _of_library("document")(part)
     file = part["file"]
     if file.get("file_data"):
         return _from_url("document", file["file_data"], name=file.get("filename"))
@@ -103,6 +110,22 @@ def _anthropic(kind: Kind) -> Callable[[dict[str, Any]], Media | None]:
     return read
 
 
+def _of_library(kind: Kind) -> Callable[[dict[str, Any]], Media | None]:
+    """A reader of parts that name their bytes, or an address, and the type of it."""
+
+    def read(part: dict[str, Any]) -> Media | None:
+        if "source" in part:
+            return _anthropic(kind)(part)
+        given = next(part[key] for key in ("data", "base64", "url", kind) if part.get(key))
+        mime_type = next((part[key] for key in _MIME_TYPES if part.get(key)), "")
+        of_kind, name = _kind_of(mime_type) if mime_type else kind, part.get("filename")
+        if given.startswith(("data:", "http:", "https:")):
+            return _from_url(of_kind, given, name)
+        return Media(of_kind, mime_type, given, name=name)
+
+    return read
+
+
 def _gemini_inline(part: dict[str, Any]) -> Media:
     inline = part["inlineData"]
     return Media(_kind_of(inline["mimeType"]), inline["mimeType"], inline["data"])
@@ -129,9 +152,13 @@ _READERS: dict[tuple[str, str], Callable[[dict[str, Any]], Media | None]] = {
     ("", "image_url"): _chat_image,
     ("", "input_audio"): _chat_audio,
     ("", "file"): _chat_file,
+    ("", "image"): _of_library("image"),
+    ("", "audio"): _of_library("audio"),
+    ("", "video"): _of_library("video"),
+    ("", "document"): _of_library("document"),
     ("openai-responses", "input_image"): _responses_image,
     ("openai-responses", "input_file"): _responses_file,
-    ("anthropic", "image"): _anthropic("image"),
+    ("anthropic", "image"): _of_library("image"),
     ("anthropic", "document"): _anthropic("document"),
     ("gemini", "inlineData"): _gemini_inline,
     ("gemini", "fileData"): _gemini_file,
