@@ -157,3 +157,9 @@ def test_a_limit_of_messages_may_be_an_error():
 
 def test_every_summary_request_fits_where_there_was_none():
     assert problem_of("every_summary_request_fits", "openai", USER) is None
+
+
+def test_a_refusal_says_something():
+    refused = {"role": "assistant", "content": None, "refusal": "I cannot."}
+
+    assert problem_of("no_empty", "openai", USER, refused, USER) is None

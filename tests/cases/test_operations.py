@@ -260,3 +260,10 @@ def test_a_summary_of_more_than_there_is_is_not_used():
     entries = [{"m": TALK[0]}, {"summary": "SUM", "covers": 9}]
 
     assert [message.text for message in found_of(op="resume", entries=entries).after] == ["a"]
+
+
+@pytest.mark.parametrize(("provider", "asked"), [("ollama", 8192), ("openai-compatible", None)])
+def test_only_ollama_is_asked_for_a_window(provider, asked):
+    case = {"op": "build_request", "provider": provider, "window": 8192, "messages": TALK}
+
+    assert problem_of({"check": "request_field", "path": "options.num_ctx", "equals": asked}, **case) is None

@@ -169,7 +169,7 @@ def no_empty(found: Found, expected: Expected) -> str | None:
 def _says_nothing(turn: Turn) -> bool:
     if "parts" in turn:
         return not turn["parts"]
-    if turn.get("tool_calls") or turn.get("type", "message") != "message":
+    if turn.get("tool_calls") or turn.get("refusal") or turn.get("type", "message") != "message":
         return False
     content = turn.get("content")
     if isinstance(content, list):

@@ -24,6 +24,7 @@ from aaa.wire.overflow import overflow_of_finish, recognize
 from aaa.wire.truncation import NOTHING_SEEN, seen, silent_truncation
 from aaa.wire.usage import usage_from
 from tests.cases.found import Found
+from tests.cases.names import named
 
 __all__ = ["OPERATIONS"]
 
@@ -191,11 +192,10 @@ def _documents(server: Mapping[str, Any], model: str) -> dict[str, Any]:
 
 
 class _Recorder:
-    """A client that keeps what it would send."""
+    """A client that keeps what it would send to a provider."""
 
-    dialect = "ollama"
-
-    def __init__(self) -> None:
+    def __init__(self, dialect: str) -> None:
+        self.dialect = dialect
         self.sent: list[LLMRequest] = []
 
     async def complete(self, request: LLMRequest) -> LLMResponse:
@@ -210,7 +210,8 @@ def build_request(found: Found) -> None:
 
     case = found.case
     found.before = openai_chat.messages_from_dicts(case["messages"])
-    client = _Recorder()
+    provider = named(case.get("provider", "ollama"))
+    client = _Recorder(provider)
 
     async def ask(run: Any, _: Any) -> str:
         return (await run.llm(found.before)).message.text
@@ -222,7 +223,8 @@ def build_request(found: Found) -> None:
             await engine.run(Given(ask), None)
 
     asyncio.run(once())
-    found.facts["body"] = ollama.request_to_body(client.sent[0])
+    api = ollama if provider == "ollama" else openai_chat
+    found.facts["body"] = api.request_to_body(client.sent[0])
 
 
 OPERATIONS = {
