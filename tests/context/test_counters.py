@@ -187,8 +187,14 @@ def test_each_model_has_a_ratio_of_its_own():
     assert [counter.count([message], model=model) for model in ("a", "b", None)] == [20, 10, 5]
 
 
-@pytest.mark.parametrize(("estimated", "actual"), [(100, 0), (100, -5), (0, 100), (-100, 100), (0, 0), (-3, -3)])
-def test_a_count_that_is_zero_or_negative_teaches_nothing(estimated, actual):
+@pytest.mark.parametrize(
+    ("estimated", "actual"),
+    [
+        *((100, 0), (100, -5), (0, 100), (-100, 100), (0, 0), (-3, -3)),
+        *((100, nan), (nan, 100), (100, inf), (inf, 100), (inf, inf), (100, -inf)),
+    ],
+)
+def test_a_count_that_is_no_finite_number_above_zero_teaches_nothing(estimated, actual):
     counter = CalibratedCounter()
     counter.observe("m", estimated, actual)
     assert counter.ratios == {}

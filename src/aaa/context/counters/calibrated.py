@@ -1,7 +1,7 @@
 """A counter that learns from the provider's own count."""
 
 from collections.abc import Mapping, Sequence
-from math import ceil
+from math import ceil, inf
 
 from aaa.context.counters.heuristic import HeuristicCounter
 from aaa.context.counters.protocol import TokenCounter
@@ -47,10 +47,10 @@ class CalibratedCounter:
     def observe(self, model: str | None, estimated: int, actual: int) -> None:
         """Feed back one measurement: `estimated` is the base's own count of exactly what was sent.
 
-        A count that is missing, zero or negative teaches nothing, nor does one that is far above what was known: a
+        A count that is no finite number above 0 teaches nothing, nor does one that is far above what was known: a
         report of several calls together, say.
         """
-        if estimated <= 0 or actual <= 0:
+        if not (0 < estimated < inf and 0 < actual < inf):  # false for NaN too, which would stay in the average
             return
         seen = actual / estimated
         known = self.ratios.get(model)
