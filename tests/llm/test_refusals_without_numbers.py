@@ -5,7 +5,7 @@ import pytest
 from aaa.context import ContextPolicy, HeuristicCounter
 from aaa.errors import ContextOverflowError, RequestTooLarge
 from aaa.llm import FakeLLMClient, LLMHandler
-from aaa.messages import LLMResponse, Message, OpaquePart
+from aaa.messages import LLMResponse, Message, OpaquePart, TextPart
 from aaa.runtime import Engine, MemoryEventStore
 from aaa.runtime.prompts import prompt_at
 from tests.llm.making import READING, Recorder, policy_of
@@ -134,5 +134,64 @@ def test_the_same_prompt_accepted_at_a_second_try_was_not_too_long():
         async with engine:
             assert (await engine.run(Given(once), None, run_id="r")).status == "done"
         assert [event for event in await store.read("r") if event.type == "aaa.context.learned"] == []
+
+    bounded(scenario())
+
+
+def _kinds_of(log):
+    return [event.data["error"] for event in log if event.type == "aaa.llm.retried"]
+
+
+async def _once(messages, recorder, **policy):
+    async def once(run, input):
+        return (await run.llm(messages)).message.text
+
+    store = MemoryEventStore()
+    engine = Engine(store)
+    LLMHandler(Silent(recorder), context=ContextPolicy(100_000, **policy)).attach(engine)
+    async with engine:
+        outcome = await engine.run(Given(once), None, run_id="r")
+    return outcome, await store.read("r")
+
+
+def test_pictures_that_are_too_much_cost_no_words():
+    async def scenario():
+        summarizer = FakeLLMClient(lambda _: LLMResponse(Message("assistant", "S")))
+        talk = [
+            Message("user", (TextPart(f"shot {n}"), PICTURE)) if n % 2 else Message("assistant", "seen")
+            for n in range(16)
+        ]
+        recorder = Recorder(fail=refuses_bytes)
+        outcome, _ = await _once(talk, recorder, summarizer=summarizer)
+        assert outcome.status == "done"
+        assert len(recorder.sent) == 2
+        assert summarizer.requests == []
+        assert all(f"shot {n}".encode() in recorder.sent[-1] for n in range(1, 16, 2))
+
+    bounded(scenario())
+
+
+def test_a_request_refused_for_its_bytes_is_not_sent_as_it_is_again():
+    async def scenario():
+        recorder = Recorder(fail=lambda _: RequestTooLarge("too large"))
+        outcome, _ = await _once([Message("user", "hi")], recorder)
+        assert outcome.error is not None
+        assert "RequestTooLarge" in outcome.error["message"]
+        assert len(recorder.sent) == 1
+
+    bounded(scenario())
+
+
+def test_a_refusal_whose_numbers_are_not_of_this_prompt_is_tried_once_more():
+    """By our own count it is far below the limit: a second refusal says so, and is the error."""
+
+    async def scenario():
+        refusals = iter([ContextOverflowError(limit=167_232, requested=256_984)])
+        recorder = Recorder(fail=lambda _: next(refusals, None))
+        talk = [Message("user", "x"), Message("assistant", "y"), Message("user", "z")]
+        outcome, log = await _once(talk, recorder)
+        assert outcome.status == "done"
+        assert _kinds_of(log) == ["ContextOverflowError"]
+        assert [b'"z"' in sent for sent in recorder.sent] == [True, True]
 
     bounded(scenario())

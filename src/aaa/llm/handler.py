@@ -76,10 +76,11 @@ class LLMHandler:
             try:
                 response = await self._call(effects, _fitted(request, prompt))
             except ContextOverflowError as overflow:
-                pressure = _pressure_after(overflow)
+                is_learned = view.learn(effects, overflow, prompt, request.model)
+                pressure = 1.0 if is_learned and overflow.kind == "bytes" else _pressure_after(overflow)
                 effects.note("aaa.llm.retried", {"attempt": 1, "error": type(overflow).__name__, "pressure": pressure})
-                refused = None if view.learn(effects, overflow, prompt, request.model) else prompt
-                prompt = await self._smaller(effects, view, request, prompt, overflow)
+                refused = None if is_learned else prompt
+                prompt = await self._smaller(effects, view, request, prompt, overflow=overflow, pressure=pressure)
                 response = await self._call(effects, _fitted(request, prompt))
         except Exception as error:  # noqa: BLE001 - recorded with what was sent, and raised into the algorithm
             told = _told(error, prompt, view.fitter.window(request.model))
@@ -92,17 +93,27 @@ class LLMHandler:
         view: ConversationView,
         request: LLMRequest,
         prompt: Prepared[Message],
+        *,
         overflow: ContextOverflowError,
+        pressure: float,
     ) -> Prepared[Message]:
         """The prompt after a refusal: cut deeper, by what it tells.
 
-        One that is as small as it gets is sent once more as it is where the refusal has no numbers: it may have been
-        about something else, and a second one is an error that says so.
+        One that is as small as it gets is sent once more as it is where by our own count it is within the limit that
+        the refusal tells of, or it tells of none: it may have been about something else, and a second one is an error
+        that says so. One refused for its bytes is not: it has as many as before.
+
+        Raises:
+            ContextFloorError: as small as it gets, and above the limit.
+            ContextOverflowError: the refusal, where nothing makes the request smaller.
         """
+        assert prompt.plan is not None
         try:
-            return await self._fit(effects, view, request, _pressure_after(overflow))
-        except ContextFloorError:
-            if overflow.limit or overflow.requested:
+            return await self._fit(effects, view, request, pressure)
+        except ContextFloorError as error:
+            if overflow.kind == "bytes":
+                raise overflow from error
+            if overflow.limit and prompt.plan.tokens_after > overflow.limit:
                 raise
             return prompt
 
