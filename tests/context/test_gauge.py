@@ -2,6 +2,8 @@
 
 import asyncio
 
+import pytest
+
 from aaa.context import ContextPolicy, PromptFitter, awaits_results
 from aaa.messages import Message, ToolCall
 
@@ -42,3 +44,13 @@ def test_only_the_newest_calls_can_be_under_way():
     assert not awaits_results([USER, called("a", "b"), result("a"), result("b")])
     assert not awaits_results([USER, called("lost"), USER, called("new"), result("new")])
     assert not awaits_results([USER])
+    assert awaits_results([USER, called("ask"), USER])
+    assert not awaits_results([USER, called("lost"), USER, Message("assistant", "ok"), USER])
+
+
+@pytest.mark.parametrize(
+    ("prompt", "wanted", "largest", "tokens"),
+    [(100, 50, None, 50), (980, 50, None, 20), (900, 500, 64, 64), (2500, 500, None, 0)],
+)
+def test_output_is_asked_for_as_far_as_there_is_room(prompt, wanted, largest, tokens):
+    assert ContextPolicy(1000, reserve_output=0).settings(None).output_for(prompt, wanted, largest=largest) == tokens

@@ -60,8 +60,12 @@ def pending_call(messages: Sequence[Message]) -> int | None:
 
 
 def awaits_results(messages: Sequence[Message]) -> bool:
-    """Whether a call is under way: its result, or a user's yes, is still to come."""
-    return pending_call(messages) is not None
+    """Whether a call is under way: its result, or a user's yes, is still to come.
+
+    An assistant that has spoken since waits for it no more.
+    """
+    call = pending_call(messages)
+    return call is not None and all(message.role != "assistant" for message in messages[call + 1 :])
 
 
 def is_pinned(message: Message) -> bool:

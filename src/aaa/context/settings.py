@@ -30,9 +30,9 @@ class Settings:
     def output_for(self, prompt_tokens: int, wanted_tokens: int, *, largest: int | None = None) -> int:
         """How much output to ask for beside a prompt: what is wanted, at most what is left and the model gives.
 
-        Not above 0 where the prompt fills the window.
+        0 where the prompt fills the window: such a request is not to be sent.
         """
-        left = self.window_tokens - prompt_tokens
+        left = max(self.window_tokens - prompt_tokens, 0)
         return min(wanted_tokens, left) if largest is None else min(wanted_tokens, left, largest)
 
 
