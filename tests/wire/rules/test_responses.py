@@ -118,3 +118,13 @@ def test_a_whole_item_of_nothing_is_read_and_written_as_it_was():
     (message,) = messages_from_items([silent])
     assert message.content == (EMPTY_ITEM,)
     assert items_from_messages([message]) == [silent]
+
+
+def test_arguments_that_were_cut_off_are_put_into_an_object_and_the_input_of_a_custom_tool_is_any_text():
+    call = {"type": "function_call", "call_id": "c1", "name": "bash", "arguments": '{"command": "ls'}
+    result = {"type": "function_call_output", "call_id": "c1", "output": "done"}
+    _, mended, *_ = repaired(USER, call, result, THEN)
+    assert mended["arguments"] == '{"INVALID_JSON":"{\\"command\\": \\"ls"}'
+    custom = {"type": "custom_tool_call", "call_id": "c1", "name": "bash", "input": "ls -l"}
+    items = [USER, custom, {**result, "type": "custom_tool_call_output"}, THEN]
+    assert repaired(*items) == items

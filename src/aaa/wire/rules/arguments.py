@@ -26,10 +26,14 @@ __all__ = ["Arguments"]
 
 @dataclass(frozen=True)
 class Arguments(Rule):
-    """Every call has a JSON object; with `may_be_empty` no text at all is one, because the format writes {} for it."""
+    """Every call has a JSON object; with `may_be_empty` no text at all is one, because the format writes {} for it.
+
+    The input of a custom tool is any text, in a format that `has_custom` tools.
+    """
 
     name: ClassVar[str] = "arguments"
     may_be_empty: bool
+    has_custom: bool = False
 
     def violations(self, messages: Sequence[Message]) -> list[Violation]:
         """Calls whose arguments are no object."""
@@ -43,6 +47,8 @@ class Arguments(Rule):
         return None if all(map(self._is_good, message.tool_calls)) else "invalid_arguments"
 
     def _is_good(self, call: ToolCall) -> bool:
+        if self.has_custom and '"custom"' in call.extra:
+            return True
         if not call.arguments_json:
             return self.may_be_empty
         return object_in(call.arguments_json) is not None

@@ -100,9 +100,13 @@ def gemini(asked: Asked) -> Listed:
 
 
 def responses(asked: Asked) -> Listed:
-    """OpenAI's Responses; a request may go on from what OpenAI keeps."""
+    """OpenAI's Responses; a request may go on from what OpenAI keeps.
+
+    OpenAI takes any text for arguments; other servers of the format read them.
+    """
     may_continue = any(map(asked.params.get, _CONTINUES))
     return (
+        Arguments(may_be_empty=False, has_custom=True),
         ToolNames(NAMES_UP_TO_128, asked.tools),
         Pairing(may_continue=may_continue),
         ClientCalls(may_continue),
