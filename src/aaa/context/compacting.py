@@ -31,9 +31,8 @@ from aaa.messages import Message
 __all__ = ["Compaction", "summarize_of"]
 
 _SLACK = 64  # tokens by which a summary may be larger than the few words it stands for
-_LONGEST_TASK = 4 * SHORTEST * 5  # characters of the user's first, and newest, words that are quoted
+_LONGEST_TASK = 4 * SHORTEST * 5  # characters of the user's first words that are quoted
 _FIRST_WORDS = "\n\nThe user's first words, long ago: "
-_NEWEST_WORDS = "\n\nThe user's newest words, of the work under way: "
 _IDENTIFIERS = (800, 0.06)  # tokens, and of the budget, as the strategy has them
 _REASONS = (
     ("empty", "empty"),
@@ -49,7 +48,8 @@ class Compaction:
     """What is before the newest `keep_recent` groups of `transcript` becomes a summary in `book`.
 
     `keep_first` messages stay in front of it; None: instructions, and the task while it is the last that the user said.
-    What was earlier said by the user is quoted in the summary, so that it does not stand there as a request.
+    What was said by the user before is quoted in the summary, so that it does not stand there as a request; a request
+    that is worked on stays as it is.
     """
 
     transcript: Transcript
@@ -111,7 +111,7 @@ class Compaction:
     def _part(self, begin: int, stop: int) -> PendingSummary:
         """The next groups that can be read at once; one group at least."""
         record = self.book.best(self.transcript)
-        previous = _without_quotes(record.text) if record else None
+        previous = _without_quote(record.text) if record else None
         count, budget = self.measure.message, self.settings.budget_tokens
         chunk_tokens = self.strategy.chunk_for(count, budget, previous)
         task = self._task() if record is None else ()
@@ -140,7 +140,7 @@ class Compaction:
         return (last,) if last is not None and last.role == "user" else ()
 
     def _span(self, begin: int, end: int) -> tuple[Message, ...]:
-        kept = set(pinned_in(self.transcript, begin, end))
+        kept = set(self._kept(begin, end))
         return tuple(self.transcript[index] for index in range(begin, end) if index not in kept)
 
     async def _written(self, part: PendingSummary) -> Written:
@@ -159,23 +159,27 @@ class Compaction:
 
     def _record(self, part: PendingSummary, written: Written) -> SummaryRecord:
         room = min(_IDENTIFIERS[0], int(self.settings.budget_tokens * _IDENTIFIERS[1]))
-        text = self._with_words(written.text, part)
+        text = self._with_task(written.text, part.start)
         lacking = missing_identifiers(part.span, text, earlier=part.earlier_identifiers, max_tokens=room)
-        kept = tuple(pinned_in(self.transcript, part.start, part.upto))
+        kept = tuple(self._kept(part.start, part.upto))
         digest = self.transcript.digest(part.upto)
         record = SummaryRecord(part.upto, digest, text, lacking, kept, part.start)
         self._refuse_larger(record, part)
         return record
 
-    def _with_words(self, text: str, part: PendingSummary) -> str:
-        """The summary, and the user's first words if they are no longer there by themselves, and those worked on."""
+    def _with_task(self, text: str, begin: int) -> str:
+        """The summary, and the user's first words if they are no longer there by themselves."""
         head = self.transcript.head
-        task = self.transcript[head - 1].text if part.start < head else ""
+        task = self.transcript[head - 1].text if begin < head else ""
+        if not task or task in text or head - 1 == self._request():
+            return text
+        return f"{text}{_FIRST_WORDS}{cut_text(task, _LONGEST_TASK)}"
+
+    def _kept(self, begin: int, end: int) -> list[int]:
+        """What stays beside the summary of [begin, end): pins, calls under way, and what the user asked them for."""
         request = self._request()
-        asked = self.transcript[request].text if request is not None and part.start <= request < part.upto else ""
-        if task and task not in text:
-            text += f"{_FIRST_WORDS}{cut_text(task, _LONGEST_TASK)}"
-        return text if not asked or asked in text else f"{text}{_NEWEST_WORDS}{cut_text(asked, _LONGEST_TASK)}"
+        asked = {request} if request is not None and begin <= request < end else set[int]()
+        return sorted(asked.union(pinned_in(self.transcript, begin, end)))
 
     def _request(self) -> int | None:
         """Where the user asked for what is under way: calls or results came last. What was answered is no request."""
@@ -195,9 +199,9 @@ class Compaction:
             raise SummaryError("too large", problem, messages=len(part.span))
 
 
-def _without_quotes(text: str) -> str:
+def _without_quote(text: str) -> str:
     """A record as the model wrote it: what is quoted behind it is quoted again, and need not be read again."""
-    return text.split(_FIRST_WORDS, maxsplit=1)[0].split(_NEWEST_WORDS, maxsplit=1)[0]
+    return text.split(_FIRST_WORDS, maxsplit=1)[0]
 
 
 def summarize_of(strategies: Sequence[object]) -> Summarize:
