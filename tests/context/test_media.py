@@ -104,6 +104,8 @@ def test_a_part_that_shows_nothing_has_no_shape():
         ("anthropic", (100, 100), 14),
         ("gemini-2.5-pro", (300, 384), 258),
         ("gemini", (1000, 1000), 4 * 258),
+        ("gemini", (2**32 - 1, 2**31), 4 * 2 * 258),
+        ("gemini", (1000, 0), 4 * 258),
         (None, (1000, 750), 1000),
         ("something", (8, 8), 85),
     ],
@@ -142,6 +144,12 @@ def test_documents_cost_by_the_page_sound_by_the_second_and_plain_text_by_its_le
     assert media_rule("gemini")(shape_of(sound(wave + b"\x00" * (80_000 - len(wave))))) == 320
     assert media_rule("openai")(shape_of(sound(b"\x00" * 160_000))) == 100
     assert media_rule("gemini")(Shape("video", seconds=10)) == 2630
+
+
+@pytest.mark.parametrize("rate", [0, 1, 36, 999, 2**32 - 1])
+def test_a_wav_header_that_tells_no_speed_of_sound_recordings_is_not_believed(rate):
+    header = b"RIFF\x00\x00\x00\x00WAVE" + b"\x00" * 16 + struct.pack("<I", rate)
+    assert shape_of(sound(header + b"\x00" * (160_000 - len(header)))).seconds == 10
 
 
 def test_thinking_counts_by_its_words_and_not_by_its_signature():

@@ -5,19 +5,17 @@
 | OpenAI | its own vocabulary where one is installed, else characters |
 | others | characters, by as many a token as were measured for the family on code, prose, JSON and logs |
 
-Media are counted by the provider's rule, and what a model thought by its words.
+Media are counted by the provider's rule, and what a model thought by its words (`aaa.context.counters.beside`).
 """
 
-import json
-from collections.abc import Iterable, Sequence
-from typing import Any, cast
+from collections.abc import Sequence
 
+from aaa.context.counters.beside import beside_tokens
 from aaa.context.counters.exact import TiktokenCounter
 from aaa.context.counters.heuristic import HeuristicCounter
-from aaa.context.counters.media import MediaRule, media_rule, media_tokens
+from aaa.context.counters.media import MediaRule, media_rule
 from aaa.context.counters.protocol import AdditiveCounter
-from aaa.context.counters.shapes import shape_of
-from aaa.messages import Message, OpaquePart, ToolSpec
+from aaa.messages import Message, ToolSpec
 
 __all__ = ["ModelCounter", "counter_for"]
 
@@ -34,11 +32,10 @@ _CHARS_PER_TOKEN = (
 _UNKNOWN = 2.85
 _ENCODINGS = ((("gpt-4o", "gpt-4.1"), "o200k_base"), (("gpt-4", "gpt-3.5"), "cl100k_base"))
 _OPENAI = ("gpt", "o1", "o3", "o4", "openai", "chatgpt")
-_NO_WORDS = frozenset(("signature", "encrypted_content", "data", "thoughtSignature", "thought_signature", "id", "type"))
 
 
 class ModelCounter:
-    """Text by `text`, media by `media`, and other parts by the words in them. Units: estimated tokens."""
+    """Text by `text`, media by `media`, and what else is beside the text by its words. Units: estimated tokens."""
 
     def __init__(self, text: AdditiveCounter, media: MediaRule) -> None:
         self.text = text
@@ -50,11 +47,7 @@ class ModelCounter:
 
     def count_message(self, message: Message) -> int:
         """Tokens of one message, its overhead and its media included."""
-        tokens = self.text.count_message(message) + media_tokens(message, self.media)
-        words = "".join(_words_in(message))
-        if words:
-            tokens += self.text.count_message(Message("user", words)) - self.text.count_message(Message("user", ""))
-        return tokens
+        return self.text.count_message(message) + beside_tokens(message, self.text, self.media)
 
     def count_tools(self, tools: Sequence[ToolSpec]) -> int:
         """Tokens of the tool specifications; 0 for none."""
@@ -79,28 +72,3 @@ def _text_counter(name: str) -> AdditiveCounter:
             pass
     chars = next((chars for starts, chars in _CHARS_PER_TOKEN if name.startswith(starts)), _UNKNOWN)
     return HeuristicCounter(chars)
-
-
-def _words_in(message: Message) -> Iterable[str]:
-    """What stands in parts that are neither text nor media; signatures and what is encrypted are no words."""
-    for part in message.content if isinstance(message.content, tuple) else ():
-        if isinstance(part, OpaquePart) and shape_of(part) is None:
-            try:
-                yield from _strings(json.loads(part.json))
-            except (ValueError, RecursionError):
-                yield part.json
-
-
-def _strings(value: Any) -> Iterable[str]:
-    match value:
-        case str():
-            yield value
-        case list():
-            for item in cast("list[Any]", value):
-                yield from _strings(item)
-        case dict():
-            for key, item in cast("dict[str, Any]", value).items():
-                if key not in _NO_WORDS:
-                    yield from _strings(item)
-        case _:
-            return

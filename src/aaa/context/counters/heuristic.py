@@ -12,7 +12,8 @@ __all__ = ["HeuristicCounter"]
 class HeuristicCounter:
     """Characters divided by `chars_per_token`, plus a fixed overhead per message and per tool call.
 
-    Literal: text, names and arguments of calls; media and other opaque parts count nothing. A policy adds the media.
+    Literal: text, names and arguments of calls; media and other opaque parts count nothing. A policy adds them
+    (`aaa.context.counters.beside`).
 
     Units: estimated tokens. A message is `per_message + ⌈chars / chars_per_token⌉ + calls · per_tool_call`.
     """

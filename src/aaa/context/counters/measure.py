@@ -5,15 +5,16 @@
     anchored size    = reported + ⌈(raw − raw then) · ratio⌉   while the prompt extends the one the report was for
 
 A counter that is not additive counts whole prompts: correct, but every question costs O(prompt). To what a literal
-counter says of a message the media in it are added, by the provider's rule: else the calibration would take their
-tokens for those of the text.
+counter says of a message is added what it does not see: media by the provider's rule, what a model thought by its
+words. Else the calibration would take their tokens for those of the text.
 """
 
 from collections.abc import Callable, Sequence
 from functools import cached_property, lru_cache
 
+from aaa.context.counters.beside import beside_tokens
 from aaa.context.counters.calibrated import CalibratedCounter, scaled
-from aaa.context.counters.media import MediaRule, media_rule, media_tokens
+from aaa.context.counters.media import MediaRule, media_rule
 from aaa.context.counters.protocol import AdditiveCounter, TokenCounter
 from aaa.messages import Message, ToolSpec
 
@@ -25,12 +26,14 @@ def base_counter(counter: TokenCounter) -> TokenCounter:
     return counter.base if isinstance(counter, CalibratedCounter) else counter
 
 
-def _with_media(count: Callable[[Message], int], rule: MediaRule) -> Callable[[Message], int]:
-    """What `count` says and the media, which it does not know."""
+def _with_what_is_beside(
+    count: Callable[[Message], int], base: TokenCounter, rule: MediaRule
+) -> Callable[[Message], int]:
+    """What `count`, that of `base`, says of a message, and what it does not see."""
 
     def counted(message: Message) -> int:
         if message.extra or isinstance(message.content, tuple):
-            return count(message) + media_tokens(message, rule)
+            return count(message) + beside_tokens(message, base, rule)
         return count(message)
 
     return counted
@@ -42,8 +45,8 @@ def _tools_of(base: TokenCounter, tools: tuple[ToolSpec, ...]) -> int:
 
 
 class Measure:
-    """Raw and calibrated sizes for one request; where the counter does not know media, `media` is the rule for them:
-    that of the model if its name tells it, else of the provider.
+    """Raw and calibrated sizes for one request. Where the counter is literal, `media` is the rule for media: that of
+    the model if its name tells it, else of the provider.
     """
 
     def __init__(
@@ -65,7 +68,7 @@ class Measure:
         )
         self.media = media_rule(model, provider) if getattr(base, "is_literal", False) else None
         if self.media is not None:
-            self.message = _with_media(self.message, self.media)
+            self.message = _with_what_is_beside(self.message, base, self.media)
         self.ratio = counter.ratio(model) if isinstance(counter, CalibratedCounter) else 1.0
 
     @cached_property

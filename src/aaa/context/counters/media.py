@@ -5,7 +5,7 @@
 | OpenAI, tiles | within 2048², short side 768: 170 for each 512² and 85; low detail 85 | sound 10 / s, page 1,500 |
 | OpenAI, patches | 32² each, at most 1,536, times a factor of the model | |
 | Anthropic | w · h / 750, scaled to 1,568 (from 4.7 on: 2,576) pixels and a cap | page 3,000 |
-| Gemini | 258 for each 768², 258 in all up to 384² | sound 32 / s, film 263 / s, page 258 |
+| Gemini | within 3,072²: 258 for each 768², 258 in all up to 384² | sound 32 / s, film 263 / s, page 258 |
 | others | w · h / 750, from 85 to 1,600 | as the dearest of these |
 
 What can not be looked at is taken to be large. Source: the providers' pages as of 2026-11; factors of gpt-5 models as
@@ -17,10 +17,9 @@ from collections.abc import Callable
 from functools import cache, partial
 from math import ceil
 
-from aaa.context.counters.shapes import Shape, shape_of
-from aaa.messages import Message, OpaquePart
+from aaa.context.counters.shapes import Shape
 
-__all__ = ["MediaRule", "media_rule", "media_tokens"]
+__all__ = ["MediaRule", "media_rule"]
 
 MediaRule = Callable[[Shape], int]
 
@@ -33,21 +32,8 @@ _PATCH_FACTORS = (
     ("gpt-5.", 1.2),
 )
 _PATCHES = 1536
-_BESIDE = '"data:image/'  # under whatever key a server takes images
 _CHARS_PER_TOKEN = 3.5
 _NEWER_CLAUDE = (4, 7)
-
-
-def media_tokens(message: Message, rule: MediaRule) -> int:
-    """Tokens of the media in a message, those under keys we have no field for included.
-
-    Cost: O(parts, length of such keys); what a part holds is read once.
-    """
-    beside = message.extra.count(_BESIDE) * rule(Shape("image")) if message.extra else 0
-    if not isinstance(message.content, tuple):
-        return beside
-    shapes = (shape_of(part) for part in message.content if isinstance(part, OpaquePart))
-    return beside + sum(rule(shape) for shape in shapes if shape is not None)
 
 
 def media_rule(*names: str | None) -> MediaRule:
@@ -99,11 +85,12 @@ def _newer_claude(shape: Shape) -> int:
 def _gemini(shape: Shape) -> int:
     if shape.kind != "image":
         return _other(shape, per_second=263 if shape.kind == "video" else 32, per_page=258)
-    if not shape.width:
+    if not shape.width or not shape.height:
         return 4 * 258
     if max(shape.width, shape.height) <= 384:
         return 258
-    return 258 * ceil(shape.width / 768) * ceil(shape.height / 768)
+    width, height = _within(shape.width, shape.height, longest=3072)
+    return 258 * ceil(width / 768 - 1e-9) * ceil(height / 768 - 1e-9)
 
 
 def _general(shape: Shape) -> int:
