@@ -27,7 +27,7 @@ from aaa.messages import Message, OpaquePart
 
 __all__ = ["beside_tokens"]
 
-_THOUGHTS = ("reasoning_content", "reasoning", "reasoning_text", "reasoning_details")  # a "thinking" is the caller's own
+_THOUGHTS = ("reasoning_content", "reasoning", "reasoning_text", "reasoning_details")  # "thinking": a caller's own
 _SAID = ("function_call", "refusal")
 _COUNTED = ("role", "content", "tool_calls", "tool_call_id", "name")  # in a message's own fields
 _OURS = "aaa:"  # notes on how to write a message, of which nothing is sent twice
