@@ -22,7 +22,7 @@ values = st.recursive(
     leaves,
     lambda inner: st.one_of(
         st.lists(inner, max_size=6),
-        st.lists(inner, max_size=2).map(lambda items: items * 60),
+        st.lists(leaves, max_size=2).map(lambda items: items * 60),
         st.dictionaries(keys, inner, max_size=6),
     ),
     max_leaves=30,
