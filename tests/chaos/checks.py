@@ -164,7 +164,7 @@ def _budgets(driven: Driven) -> Iterable[str]:
     for event in driven.events:
         if event.type == "aaa.context.learned" and event.data["kind"] != "bytes":
             late.append(event.data["window_tokens"])
-            if event.data["kind"] != "silent":
+            if event.data["kind"] == "tokens":
                 learned = min([*late, *([learned] if learned else [])])
         elif event.type in ("aaa.llm.completed", "aaa.llm.failed"):
             budget = policy.settings(None, learned_tokens=learned).budget_tokens
