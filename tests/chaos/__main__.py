@@ -1,6 +1,7 @@
 """`python -m tests.chaos [--runs N] [--steps N] [--seed N] [--only N]`: whole runs against a provider that goes wrong.
 
-Exit status 1 if anything did not hold, with the command that repeats it.
+After 400 runs and more, further ones follow until every known text of an overflow was said. Exit status 1 if anything
+did not hold, with the command that repeats it.
 """
 
 import argparse
@@ -17,8 +18,11 @@ from pathlib import Path
 
 from tests.chaos.running import RunResult, run_one
 from tests.chaos.tally import problems, table, totals
+from tests.chaos.texts import WORDINGS
 
 _BATCH = 5  # runs that a process does at a time
+_WORTH_ALL_TEXTS = 400  # runs from which on every known text is to be said
+_MOST = 1.5  # times the runs that were asked for
 
 
 def main() -> int:
@@ -28,15 +32,25 @@ def main() -> int:
     numbers = [asked.only] if asked.only is not None else list(range(asked.runs))
     began = time.monotonic()
     results: list[RunResult] = []
-    for some in _results(numbers, asked):
-        results += some
-        _show_progress(results, len(numbers))
+    while numbers:
+        whole = len(results) + len(numbers)
+        for some in _results(numbers, asked):
+            results += some
+            _show_progress(results, whole)
+        numbers = _for_the_rest(results) if _WORTH_ALL_TEXTS <= len(results) < _MOST * asked.runs else []
     results.sort(key=lambda result: result.number)
     summary = totals(results, seconds=time.monotonic() - began)
     print(json.dumps(summary, indent=1) if asked.json else table(summary))
     for line in problems(results, asked.seed, asked.steps):
         print(line, file=sys.stderr)
     return 1 if any(result.problems for result in results) else 0
+
+
+def _for_the_rest(results: Sequence[RunResult]) -> list[int]:
+    """Further runs, each of which begins with a text that none has been refused with yet."""
+    said = set[int]().union(*(result.wordings for result in results))
+    next_round = max(result.number for result in results) // len(WORDINGS) + 1
+    return [next_round * len(WORDINGS) + index for index in range(len(WORDINGS)) if index not in said]
 
 
 def _show_progress(results: Sequence[RunResult], of: int) -> None:
