@@ -1,5 +1,6 @@
 """What every server does: scripts, records, hangs, stopping."""
 
+import socket
 import threading
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
@@ -79,3 +80,14 @@ def test_a_stopped_server_leaves_no_thread_and_no_port() -> None:
     with pytest.raises(ConnectionRefusedError):
         post(server, PATH, BODY)
     assert threading.active_count() <= before
+
+
+def test_a_request_that_is_given_up_while_it_is_sent_is_none() -> None:
+    with OpenAIChatServer([text("one")]) as server:
+        host, _, port = server.url.removeprefix("http://").partition(":")
+        with socket.create_connection((host, int(port)), BASE_TIMEOUT) as connection:
+            connection.sendall(b"POST /v1/chat/completions HTTP/1.1\r\ncontent-length: 90\r\n\r\n{")
+            connection.shutdown(socket.SHUT_WR)
+            assert connection.recv(1) == b""
+        assert server.refused == []
+        assert post(server, PATH, BODY).status == 200

@@ -36,7 +36,10 @@ class Exchange:
         self.path = unquote(parts.path)
         self.query = dict(parse_qsl(parts.query))
         self.headers = {name.lower(): value for name, value in handler.headers.items()}
-        self.raw = handler.rfile.read(int(self.headers.get("content-length", 0)))
+        length = int(self.headers.get("content-length", 0))
+        self.raw = handler.rfile.read(length)
+        if len(self.raw) < length:  # given up while it was sent: no request to refuse
+            raise ConnectionResetError(f"{len(self.raw)} of {length} bytes came")
 
     def answer(self, status: int, body: Any, headers: Mapping[str, str] | None = None) -> None:
         """A whole answer; `body` is bytes as they are, or a value for JSON."""
